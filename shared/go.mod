@@ -1,0 +1,3 @@
+module github.com/flotilla-k8s/flotilla/shared
+
+go 1.26.0
