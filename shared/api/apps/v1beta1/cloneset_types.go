@@ -55,6 +55,7 @@ type CloneSetSpec struct {
 	// Selector selects the pods of the CloneSet by label. It must match the labels of the template,
 	// must not be empty, and cannot be changed after creation.
 	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && self.matchLabels.size() > 0) || (has(self.matchExpressions) && self.matchExpressions.size() > 0)",message="spec.selector must not be empty"
+	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) ? self.matchLabels : {}) == (has(oldSelf.matchLabels) ? oldSelf.matchLabels : {}) && (has(self.matchExpressions) ? self.matchExpressions : []) == (has(oldSelf.matchExpressions) ? oldSelf.matchExpressions : [])",message="spec.selector cannot be changed"
 	Selector *metav1.LabelSelector `json:"selector"`
 	// Template is the pod that is made for each replica. Its restartPolicy must be Always or empty,
 	// and activeDeadlineSeconds is not allowed. Changing the template, and nothing else, makes a new
