@@ -1,0 +1,3 @@
+module github.com/flotilla-k8s/flotilla/tools/cluster/parts/pause
+
+go 1.26.0
