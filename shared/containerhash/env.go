@@ -78,17 +78,19 @@ type envValue struct {
 func EnvFromMetadata(container *corev1.Container, metadata metav1.Object) (uint64, error) {
 	values := map[string]string{}
 	for _, ref := range References(container) {
-		values[ref.Env] = ref.Value(metadata)
+		values[ref.Env], _ = ref.Lookup(metadata)
 	}
 	return EnvValues(container, func(name string) string { return values[name] })
 }
 
-// Value returns what the entry reads from the metadata, or the empty string for a missing key.
-func (r Reference) Value(metadata metav1.Object) string {
+// Lookup returns what the entry reads from the metadata, and whether the key is there.
+func (r Reference) Lookup(metadata metav1.Object) (value string, found bool) {
 	if r.Source == Labels {
-		return metadata.GetLabels()[r.Key]
+		value, found = metadata.GetLabels()[r.Key]
+	} else {
+		value, found = metadata.GetAnnotations()[r.Key]
 	}
-	return metadata.GetAnnotations()[r.Key]
+	return value, found
 }
 
 // EnvValues returns the hash of what the env entries of a container that read metadata hold, with
