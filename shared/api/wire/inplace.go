@@ -48,6 +48,10 @@ type InPlaceState struct {
 // InPlaceContainerStatus is what the engine remembers of a container before it changes it.
 type InPlaceContainerStatus struct {
 	ImageID string `json:"imageID,omitempty"`
+	// ContainerID tells a restarted container from one that still runs where the image ID cannot,
+	// which is when both images have the same digest (P-6). The reference writes and reads no such
+	// field.
+	ContainerID string `json:"containerID,omitempty"`
 }
 
 // InPlacePreCheck names the containers that must be ready before the next batch.
