@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/flotilla-k8s/flotilla/webhook/convert"
 )
 
 // Version is one served version of a kind whose hub is H: how to read it, how to write it, and how its
@@ -34,25 +36,39 @@ func Hub[T any, H interface {
 	}
 }
 
-// Spoke returns a version that is converted to the hub and back.
-func Spoke[S any, H client.Object](toHub func(*S) (H, error), fromHub func(H) (*S, error)) Version[H] {
+// Spoke returns version apiVersion, which is converted to version hub of the same kind and back.
+func Spoke[T any, H interface {
+	client.Object
+	*T
+}](apiVersion, hub string) Version[H] {
 	return Version[H]{
 		Decode: func(raw []byte) (H, error) {
-			spoke, err := decode[S](raw)
-			if err != nil {
-				var none H
-				return none, err
-			}
-			return toHub(spoke)
-		},
-		Encode: func(hub H) ([]byte, error) {
-			spoke, err := fromHub(hub)
+			converted, err := convertJSON(raw, hub)
 			if err != nil {
 				return nil, err
 			}
-			return json.Marshal(spoke)
+			return decode[T](converted)
+		},
+		Encode: func(object H) ([]byte, error) {
+			raw, err := json.Marshal(object)
+			if err != nil {
+				return nil, fmt.Errorf("encoding object: %w", err)
+			}
+			return convertJSON(raw, apiVersion)
 		},
 	}
+}
+
+func convertJSON(raw []byte, apiVersion string) ([]byte, error) {
+	tree, err := decode[map[string]any](raw)
+	if err != nil {
+		return nil, err
+	}
+	converted, err := convert.To(*tree, apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(converted.Object)
 }
 
 // decode reads JSON as the API server does: names are case sensitive, unknown fields are skipped.
