@@ -55,7 +55,7 @@ func (e *Engine) Start(ctx context.Context, pod *corev1.Pod, change *Change, tar
 		return untouched, fmt.Errorf("updating pod %s: %w", pod.Name, err)
 	}
 	if grace != nil {
-		return e.Refresh(ctx, pod)
+		return e.Refresh(ctx, pod, "")
 	}
 	if err := permit(pod, change); err != nil {
 		return untouched, err
@@ -95,20 +95,15 @@ func (e *Engine) drain(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error
 	return out, nil
 }
 
-// Refresh carries out the next step of a pod, with at most one write. Call it for every pod at every
-// look, also while updates are paused: a new pod becomes ready by it (IP-69).
-func (e *Engine) Refresh(ctx context.Context, pod *corev1.Pod) (Progress, error) {
-	return e.RefreshTo(ctx, pod, "")
-}
-
-// RefreshTo is Refresh with the lifecycle state that the pod has to get when its update is found to
-// be completed; it is written together with the condition that lets the pod be ready again, which
-// saves a write. An empty state leaves the pod's alone.
-func (e *Engine) RefreshTo(ctx context.Context, pod *corev1.Pod, state wire.LifecycleState) (Progress, error) {
+// Refresh carries out the next step of a pod, with at most one write. Call it for every pod that is
+// Due, also while updates are paused: a new pod becomes ready by it (IP-69). State is the lifecycle
+// state that the pod gets with this step, for example Normal after Updating; writing it together
+// with the condition that lets the pod be ready saves a write. An empty state leaves the pod's alone.
+func (e *Engine) Refresh(ctx context.Context, pod *corev1.Pod, state wire.LifecycleState) (Progress, error) {
 	now := e.Clock.Now()
 	step, err := Next(pod, now, e.Gates)
 	if err != nil {
-		return Progress{Phase: step.Phase, Pod: pod}, fmt.Errorf("refreshing pod %s: %w", pod.Name, err)
+		return Progress{Pod: pod}, fmt.Errorf("refreshing pod %s: %w", pod.Name, err)
 	}
 	step.enter(pod, state, now)
 	progress := Progress{Phase: step.Phase, Message: step.Message, RequeueAfter: step.RequeueAfter, Pod: pod}
@@ -120,17 +115,6 @@ func (e *Engine) RefreshTo(ctx context.Context, pod *corev1.Pod, state wire.Life
 	}
 	progress.Wrote, progress.Pod = true, step.Pod
 	return progress, nil
-}
-
-// enter adds the lifecycle state that follows a completed update to the step.
-func (s *Step) enter(pod *corev1.Pod, state wire.LifecycleState, now time.Time) {
-	if s.Phase != PhaseCompleted || state == "" || podstate.Lifecycle(pod) == state {
-		return
-	}
-	if s.Pod == nil {
-		s.Pod = pod.DeepCopy()
-	}
-	podstate.SetLifecycle(s.Pod, state, now)
 }
 
 // write sends the difference between a pod and a step's, and reads the answer into the step's.

@@ -37,6 +37,9 @@ const (
 	PhaseCompleted Phase = "Completed"
 )
 
+// Settled tells whether no update is in flight in this phase.
+func (p Phase) Settled() bool { return p == Idle || p == PhaseCompleted }
+
 // Step is what to do next for a pod.
 type Step struct {
 	// Phase is the phase of the pod once the step is done.
@@ -159,13 +162,14 @@ func drain(pod *corev1.Pod, now time.Time) Step {
 	return Step{Phase: Draining, Message: "the pod to be not ready", Pod: out, Status: true}
 }
 
-// finish lets a pod with the readiness gate be ready. Source: IP-68, IP-69.
+// finish lets a pod be ready as far as our readiness gates go. Source: IP-68, IP-69, IP-91.
 func finish(pod *corev1.Pod, phase Phase, now time.Time) Step {
-	if !podstate.HasGate(pod, wire.InPlaceUpdateReady) {
-		return Step{Phase: phase}
-	}
 	out := pod.DeepCopy()
-	if !readiness.EndInPlace(out, now) {
+	changed := readiness.Initialize(out, now)
+	if podstate.HasGate(pod, wire.InPlaceUpdateReady) {
+		changed = readiness.EndInPlace(out, now) || changed
+	}
+	if !changed {
 		return Step{Phase: phase}
 	}
 	return Step{Phase: phase, Pod: out, Status: true}
