@@ -2,13 +2,11 @@ package convert_test
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -44,14 +42,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) {
-	flag.Bool("update", false, "rewrite the golden files")
-	flag.Parse()
-	os.Exit(m.Run())
-}
-
-func update() bool { return flag.Lookup("update").Value.String() == "true" }
-
 func other(obj object) string {
 	if obj["apiVersion"] == hub {
 		return spoke
@@ -65,11 +55,7 @@ func parse(t *testing.T, raw []byte) object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var obj object
-	if err := utiljson.Unmarshal(text, &obj); err != nil {
-		t.Fatal(err)
-	}
-	return obj
+	return decode(t, text)
 }
 
 func rewrite(t *testing.T, file string, in []byte, out object) {

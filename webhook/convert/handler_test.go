@@ -11,7 +11,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/flotilla-k8s/flotilla/webhook/convert"
 )
@@ -148,13 +147,4 @@ func serve(t *testing.T, method, body string) *httptest.ResponseRecorder {
 	got := httptest.NewRecorder()
 	convert.Handler{}.ServeHTTP(got, httptest.NewRequestWithContext(t.Context(), method, convert.Path, strings.NewReader(body)))
 	return got
-}
-
-func decode(t testing.TB, raw []byte) object {
-	t.Helper()
-	var obj object
-	if err := utiljson.Unmarshal(raw, &obj); err != nil {
-		t.Fatal(err)
-	}
-	return obj
 }

@@ -35,15 +35,25 @@ func to(t rapid.TB, obj object, version string) object {
 // throughJSON makes sure that what a conversion returns survives the wire.
 func throughJSON(t rapid.TB, obj object) object {
 	t.Helper()
+	return decode(t, encode(t, obj))
+}
+
+func encode(t rapid.TB, obj object) []byte {
+	t.Helper()
 	raw, err := json.Marshal(obj)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out object
-	if err := utiljson.Unmarshal(raw, &out); err != nil {
+	return raw
+}
+
+func decode(t rapid.TB, raw []byte) object {
+	t.Helper()
+	var obj object
+	if err := utiljson.Unmarshal(raw, &obj); err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return obj
 }
 
 func TestStoredObjectSurvivesV1alpha1(t *testing.T) {
