@@ -49,6 +49,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if *totalsFile == "" && flags.NArg() == 0 {
+		return errors.New("nothing to test: no module was named")
+	}
 	for _, target := range flags.Args() {
 		counts, err := testModule(ctx, parseTarget(target), goFlags, os.Stdout)
 		if err != nil {

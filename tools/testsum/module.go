@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -31,8 +32,9 @@ func parseTarget(arg string) target {
 // failing tests are counts.
 func testModule(ctx context.Context, t target, goFlags []string, out io.Writer) (counts, error) {
 	fmt.Fprintf(out, "== %s\n", t.dir)
-	args := append([]string{"test", "-json"}, goFlags...)
-	cmd := exec.CommandContext(ctx, "go", append(args, t.patterns...)...)
+	// Packages come first: flags that only the tests know end what go test takes for packages.
+	args := slices.Concat([]string{"test", "-json"}, t.patterns, goFlags)
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = t.dir
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	cmd.Stderr = os.Stderr
