@@ -89,6 +89,8 @@ func TestCompute(t *testing.T) {
 			adjust: func(w *World) { w.Deleting = true }},
 		"CS-78: old pods first up to the partition": {lim: limits(3, 2, 1, 0), pods: "",
 			want: []step{create(oldRevision), create(oldRevision), create(newRevision)}},
+		"CS-100: a replacement waits for the claims of a terminating pod": {lim: limits(3, 0, 1, 0), pods: "n+",
+			adjust: func(w *World) { w.AwaitedClaims = 1 }, want: []step{create(newRevision)}},
 		"CS-90: scale in takes old pods above the partition first": {lim: limits(2, 1, 1, 0), pods: "n+ o+ o+",
 			want: []step{remove("web-001")}},
 		"CS-91: a pod that is not ready goes before ready ones": {lim: limits(2, 0, 1, 0), pods: "n+ n- n+",

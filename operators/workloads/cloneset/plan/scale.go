@@ -85,10 +85,12 @@ func finishDeletions(w *World, cancelled []Step) []Step {
 	return steps
 }
 
-// creations makes pods, those that the partition keeps at the current revision first (CS-78).
+// creations makes pods, those that the partition keeps at the current revision first (CS-78). What is to
+// take the claims of a terminating pod waits for its end.
 func creations(w *World, q quota) []Step {
-	steps := make([]Step, 0, q.upLimit)
-	for i := range q.upLimit {
+	now := min(q.upLimit, max(q.up-w.AwaitedClaims, 0))
+	steps := make([]Step, 0, now)
+	for i := range now {
 		s := Step{Action: Create, Revision: w.Update, Reason: fmt.Sprintf("%d pods are missing", q.up)}
 		if i < q.upOld {
 			s.Revision = w.Current

@@ -59,15 +59,20 @@ type Progress struct {
 	Since           time.Time // last progress; the deadline runs from here
 }
 
+// Moved tells what changed since the condition was last written.
+type Moved struct {
+	Numbers  bool // the counts came forward
+	Revision bool // there is a new update revision
+}
+
 // Failed tells whether the condition is False.
 func (p Progress) Failed() bool { return p.Reason == ReasonDeadlineExceeded }
 
 // Progressed computes condition Progressing from the previous one (section 16.2 with C-12, C-25 and
 // CS-137 done right): the clock starts anew with a new update revision, with every change of the
-// numbers, and when the set leaves a resting state. before is nil when there was no condition; moved
-// tells that the numbers or the update revision changed since it was written. The second result is when
-// the deadline passes; 0 for never.
-func Progressed(w *World, s Summary, before *Progress, moved, newRevision bool, deadline time.Duration) (Progress, time.Duration) {
+// numbers, and when the set leaves a resting state. before is nil when there was no condition. The
+// second result is when the deadline passes; 0 for never.
+func Progressed(w *World, s Summary, before *Progress, moved Moved, deadline time.Duration) (Progress, time.Duration) {
 	replicas := int32(w.Limits.Replicas)
 	rest := func(reason, message string) (Progress, time.Duration) {
 		since := w.Now
@@ -85,11 +90,11 @@ func Progressed(w *World, s Summary, before *Progress, moved, newRevision bool, 
 		return rest(ReasonPartitionAvailable, "CloneSet has been paused due to partition ready")
 	}
 	since := w.Now
-	if before != nil && !newRevision {
+	if before != nil && !moved.Revision {
 		switch {
 		case before.Reason == ReasonDeadlineExceeded:
 			return exceeded(s, before.Since), 0
-		case before.Reason == ReasonUpdated && !moved:
+		case before.Reason == ReasonUpdated && !moved.Numbers:
 			since = before.Since
 		}
 	}

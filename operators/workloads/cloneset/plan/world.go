@@ -45,6 +45,9 @@ type World struct {
 	Refusals map[Route]string
 
 	Pods []Pod
+	// AwaitedClaims counts terminating pods whose claims their replacements will take: so many
+	// creations wait (CS-100).
+	AwaitedClaims int
 
 	// PartitionRollback lets a raised partition move pods back to the current revision (CS-122).
 	PartitionRollback bool
