@@ -46,7 +46,13 @@ func New(app App, cfg *rest.Config, opts Options) (*Operator, error) {
 // Start runs the operator until the context ends, which is no error, or until it cannot go on: the lease
 // was lost, a controller could not be set up, or a server could not be started.
 func (o *Operator) Start(ctx context.Context) error {
-	o.opts.Gates.Log(o.manager.GetLogger())
+	log := o.manager.GetLogger()
+	o.opts.Gates.Log(log)
+	for _, c := range o.app.Controllers {
+		if !o.opts.Gates.AllEnabled(c.Gates...) {
+			log.Info("Controller is off by its feature gates", "controller", c.Name, "gates", c.Gates)
+		}
+	}
 	return o.manager.Start(ctx)
 }
 
