@@ -44,6 +44,24 @@ func newEmptyScene(t *testing.T) *scene {
 // returned function is called.
 func (s *scene) startOperator(cfg *rest.Config) (stop func()) {
 	s.t.Helper()
+	return s.background(s.newOperator(cfg).Start)
+}
+
+// startCrashing is startOperator for one that is going to lose its API server: how it ends is no concern
+// of the test.
+func (s *scene) startCrashing(cfg *rest.Config) {
+	s.t.Helper()
+	op := s.newOperator(cfg)
+	s.background(func(ctx context.Context) error {
+		if err := op.Start(ctx); err != nil {
+			s.t.Logf("the operator ended as it was meant to: %v", err)
+		}
+		return nil
+	})
+}
+
+func (s *scene) newOperator(cfg *rest.Config) *operator.Operator {
+	s.t.Helper()
 	app := operator.App{
 		Name:        "kruise-workloads",
 		Schemes:     []func(*runtime.Scheme) error{appsv1beta1.AddToScheme},
@@ -56,7 +74,7 @@ func (s *scene) startOperator(cfg *rest.Config) (stop func()) {
 	opts.SharedProcess, opts.Registry = true, prometheus.NewRegistry()
 	op, err := operator.New(app, cfg, opts)
 	s.must(err)
-	return s.background(op.Start)
+	return op
 }
 
 // background runs something until the test ends or the returned function is called; an error of it
