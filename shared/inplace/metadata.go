@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,24 +83,52 @@ func patchable(meta *metav1.ObjectMeta) *metav1.ObjectMeta {
 }
 
 // metadataPatch returns the strategic merge patch of a pod from old to new metadata, or nil if they
-// are equal. Keys that neither has are not in it (IP-16), nor are keys that did not change (IP-17).
+// are equal. It names changed keys and finalizers only: what neither template has stays on the pod,
+// also when the template loses its last label or finalizer. Source: IP-15 to IP-17.
 func metadataPatch(old, new *metav1.ObjectMeta) ([]byte, error) {
-	oldRaw, err := json.Marshal(corev1.Pod{ObjectMeta: *old})
-	if err != nil {
-		return nil, fmt.Errorf("encoding the old metadata: %w", err)
+	metadata := map[string]any{}
+	put := func(field string, value map[string]any) {
+		if len(value) > 0 {
+			metadata[field] = value
+		}
 	}
-	newRaw, err := json.Marshal(corev1.Pod{ObjectMeta: *new})
-	if err != nil {
-		return nil, fmt.Errorf("encoding the new metadata: %w", err)
+	put("labels", changedValues(old.Labels, new.Labels))
+	put("annotations", changedValues(old.Annotations, new.Annotations))
+	if removed := subtract(old.Finalizers, new.Finalizers); len(removed) > 0 {
+		metadata["$deleteFromPrimitiveList/finalizers"] = removed
 	}
-	patch, err := strategicpatch.CreateTwoWayMergePatch(oldRaw, newRaw, corev1.Pod{})
-	if err != nil {
-		return nil, fmt.Errorf("comparing metadata: %w", err)
+	if added := subtract(new.Finalizers, old.Finalizers); len(added) > 0 {
+		metadata["finalizers"] = added
 	}
-	if string(patch) == "{}" {
+	if len(metadata) == 0 {
 		return nil, nil
 	}
-	return patch, nil
+	raw, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the metadata patch: %w", err)
+	}
+	return raw, nil
+}
+
+// changedValues returns the values that new sets, and nil for those that it removes.
+func changedValues(old, new map[string]string) map[string]any {
+	out := map[string]any{}
+	for key, value := range new {
+		if before, found := old[key]; !found || before != value {
+			out[key] = value
+		}
+	}
+	for key := range old {
+		if _, found := new[key]; !found {
+			out[key] = nil
+		}
+	}
+	return out
+}
+
+// subtract returns the elements of a that b does not have.
+func subtract(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
 // patchMetadata applies a patch of metadataPatch, or one that the reference recorded, to a pod.

@@ -162,17 +162,26 @@ func drain(pod *corev1.Pod, now time.Time) Step {
 	return Step{Phase: Draining, Message: "the pod to be not ready", Pod: out, Status: true}
 }
 
-// finish lets a pod be ready as far as our readiness gates go. Source: IP-68, IP-69, IP-91.
+// finish lets a pod be ready as far as the engine can say: InPlaceUpdateReady turns True, and a pod
+// that nobody has given the condition of its gate KruisePodReady yet gets it in the same write.
+// Source: IP-68, IP-69, IP-91.
 func finish(pod *corev1.Pod, phase Phase, now time.Time) Step {
-	out := pod.DeepCopy()
-	changed := readiness.Initialize(out, now)
-	if podstate.HasGate(pod, wire.InPlaceUpdateReady) {
-		changed = readiness.EndInPlace(out, now) || changed
-	}
-	if !changed {
+	held := podstate.HasGate(pod, wire.InPlaceUpdateReady) && !isPlainTrue(podstate.Condition(pod, wire.InPlaceUpdateReady))
+	unset := podstate.HasGate(pod, wire.KruisePodReady) && podstate.Condition(pod, wire.KruisePodReady) == nil
+	if !held && !unset {
 		return Step{Phase: phase}
 	}
+	out := pod.DeepCopy()
+	if held {
+		readiness.EndInPlace(out, now)
+	}
+	readiness.Initialize(out, now)
 	return Step{Phase: phase, Pod: out, Status: true}
+}
+
+// isPlainTrue tells whether a condition is True and says no more.
+func isPlainTrue(c *corev1.PodCondition) bool {
+	return podstate.IsTrue(c) && c.Reason == "" && c.Message == ""
 }
 
 // swapMessage says which containers the last batch of a state changes.

@@ -30,14 +30,11 @@ func (e *Engine) Look(pod *corev1.Pod, now time.Time) View {
 	if err != nil {
 		return View{Due: true, Waiting: err.Error()}
 	}
-	done, _, err := Completed(pod, e.Gates)
-	if err != nil {
-		return View{Due: true, Waiting: err.Error()}
-	}
+	inGrace := hasGrace(pod)
 	return View{
 		Due:          step.Pod != nil,
-		InGrace:      hasGrace(pod),
-		Completed:    done,
+		InGrace:      inGrace,
+		Completed:    (step.Phase == Idle || step.Phase == PhaseCompleted) && !inGrace && pod.DeletionTimestamp == nil,
 		Waiting:      step.Message,
 		RequeueAfter: step.RequeueAfter,
 	}
