@@ -27,6 +27,7 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(buildCommand())
+	root.AddCommand(buildCommand(), upCommand(), downCommand(), statusCommand(), listCommand(), logsCommand(), loadCommand(),
+		registryCommand(), machineCommand())
 	return root
 }

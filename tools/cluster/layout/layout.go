@@ -38,3 +38,6 @@ func FromEnv(getenv func(string) string) (Dirs, error) {
 	}
 	return dirs, nil
 }
+
+// Cluster returns the directory of one cluster.
+func (d Dirs) Cluster(name string) string { return filepath.Join(d.Clusters, name) }
