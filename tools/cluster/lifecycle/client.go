@@ -96,15 +96,28 @@ func nodeReady(node corev1.Node) bool {
 
 // makeObjects makes what a cluster has from the start, unless it is there.
 func (k *client) makeObjects(ctx context.Context, c plan.Cluster) error {
-	_, err := k.core.Services(metav1.NamespaceSystem).Create(ctx, nameService(c), metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("making the Service of the name server: %w", err)
+	if err := k.makeNameService(ctx, c); err != nil {
+		return err
 	}
 	for _, node := range simulate.Nodes(c.Params) {
 		_, err := k.core.Nodes().Create(ctx, node, metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("making simulated node %s: %w", node.Name, err)
 		}
+	}
+	return nil
+}
+
+// makeNameService looks before it creates: a second Service with the same address is refused for
+// the address, before anybody looks at its name.
+func (k *client) makeNameService(ctx context.Context, c plan.Cluster) error {
+	services, want := k.core.Services(metav1.NamespaceSystem), nameService(c)
+	_, err := services.Get(ctx, want.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = services.Create(ctx, want, metav1.CreateOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("making the Service of the name server: %w", err)
 	}
 	return nil
 }
