@@ -1,6 +1,7 @@
 package cloneset_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,7 +21,7 @@ func minimal(modify ...func(*v1beta1.CloneSet)) *v1beta1.CloneSet {
 	set := &v1beta1.CloneSet{
 		ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "default"},
 		Spec: v1beta1.CloneSetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Selector: &metav1.LabelSelector{MatchLabels: maps.Clone(labels)},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "shop:1"}}},

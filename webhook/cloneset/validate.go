@@ -36,7 +36,7 @@ func Validate(set, old *v1beta1.CloneSet, w World) field.ErrorList {
 		errs = subtract(errs, objectErrors(old, old, w))
 	}
 	errs = append(errs, podsToDeleteOwnership(set, w.ForeignPods)...)
-	return append(errs, updateErrors(set, old, w)...)
+	return append(errs, updateErrors(set, old, w.Gates)...)
 }
 
 // objectErrors judges set by itself; old only keeps what the API server tolerates in stored templates.
@@ -55,11 +55,12 @@ func objectErrors(set, old *v1beta1.CloneSet, w World) field.ErrorList {
 }
 
 // updateErrors judges the step from old to set.
-func updateErrors(set, old *v1beta1.CloneSet, _ World) field.ErrorList {
-	if apiequality.Semantic.DeepEqual(set.Spec.Selector, old.Spec.Selector) {
-		return nil
+func updateErrors(set, old *v1beta1.CloneSet, g gates.Set) field.ErrorList {
+	errs := inPlaceOnlyErrors(set, old, g)
+	if !apiequality.Semantic.DeepEqual(set.Spec.Selector, old.Spec.Selector) {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "selector"), "must not be changed after creation"))
 	}
-	return field.ErrorList{field.Forbidden(field.NewPath("spec", "selector"), "must not be changed after creation")}
+	return errs
 }
 
 // subtract returns the errors that are not, word for word, among stored.

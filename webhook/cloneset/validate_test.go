@@ -211,6 +211,20 @@ func TestValidateUpdate(t *testing.T) {
 				s.Spec.Replicas = new(int32(5))
 				s.Spec.Template.Spec.Containers[0].Image = "shop:2"
 			}), nil},
+		{"CS-43, C-4: InPlaceOnly takes an image and metadata", policy("InPlaceOnly"), all(policy("InPlaceOnly"), image("shop:2"), func(s *v1beta1.CloneSet) {
+			s.Spec.Template.Labels["tier"] = "web"
+		}), nil},
+		{"CS-43, C-4: InPlaceOnly takes nothing else", policy("InPlaceOnly"), all(policy("InPlaceOnly"), image("shop:2"), env("A")),
+			[]string{"spec.template.spec: Forbidden"}},
+		{"CS-43: the new policy counts", policy("ReCreate"), all(policy("InPlaceOnly"), env("A")), []string{"spec.template.spec: Forbidden"}},
+		{"CS-43: away from InPlaceOnly", policy("InPlaceOnly"), all(policy("InPlaceIfPossible"), env("A")), nil},
+		{"CS-43, C-2: OnDelete obeys no policy", policy("InPlaceOnly"), all(policy("InPlaceOnly"), env("A"), func(s *v1beta1.CloneSet) {
+			s.Spec.UpdateStrategy.Type = "OnDelete"
+		}), nil},
+		{"CS-43, IP-19a: a default written out is no change", all(policy("InPlaceOnly"), func(s *v1beta1.CloneSet) {
+			s.Spec.Template.Spec.DNSPolicy = ""
+		}), policy("InPlaceOnly"), nil},
+		{"IP-18: InPlaceOnly takes changed claims", policy("InPlaceOnly"), all(policy("InPlaceOnly"), image("shop:2"), claim("data")), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			old := stored()
@@ -277,6 +291,24 @@ func TestPodsToJudge(t *testing.T) {
 	}
 	if got := cloneset.PodsToJudge(stored(naming("a", "b")), stored(naming("b", "c"))); !cmp.Equal(got, []string{"a"}) {
 		t.Errorf("CS-33: on update %v", got)
+	}
+}
+
+func TestInPlaceOnlyNamesWhatChanged(t *testing.T) {
+	old := stored(policy("InPlaceOnly"))
+	text := cloneset.Validate(stored(policy("InPlaceOnly"), env("MODE")), old, world()).ToAggregate().Error()
+	if want := "spec.template.spec.containers[app].env was added"; !strings.Contains(text, want) {
+		t.Errorf("C-5: missing %q in %q", want, text)
+	}
+}
+
+func image(name string) change {
+	return func(s *v1beta1.CloneSet) { s.Spec.Template.Spec.Containers[0].Image = name }
+}
+
+func env(name string) change {
+	return func(s *v1beta1.CloneSet) {
+		s.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: name, Value: "x"}}
 	}
 }
 
