@@ -27,7 +27,7 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(buildCommand(), upCommand(), downCommand(), statusCommand(), listCommand(), logsCommand(), loadCommand(),
+	root.AddCommand(buildCommand(), upCommand(), downCommand(), statusCommand(), listCommand(), logsCommand(), loadCommand(), execCommand(),
 		registryCommand(), machineCommand())
 	return root
 }

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -73,3 +74,19 @@ func (m Manager) List(ctx context.Context) ([]report.Status, error) {
 
 // Find returns a recorded cluster.
 func (m Manager) Find(name string) (plan.Cluster, error) { return m.load(name) }
+
+// Machine returns the first process of a running machine and the cluster's bin directory.
+func (m Manager) Machine(cluster, name string) (process.Record, string, error) {
+	c, err := m.load(cluster)
+	if err != nil {
+		return process.Record{}, "", err
+	}
+	if !slices.Contains(c.MachineNames(), name) {
+		return process.Record{}, "", fmt.Errorf("cluster %q has no machine %q; it has %q", cluster, name, c.MachineNames())
+	}
+	first, err := machineOf(c, name)
+	if err == nil && !first.Alive() {
+		err = fmt.Errorf("machine %s of cluster %q does not run", name, cluster)
+	}
+	return first, c.Bin, err
+}

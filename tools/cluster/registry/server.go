@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -25,8 +26,12 @@ const maxManifest = 16 << 20
 // Handler returns a registry that keeps blobs and manifests in a directory, so that what was
 // pushed survives a restart.
 func Handler(dir string, logger *log.Logger) (http.Handler, error) {
+	blobs := filepath.Join(dir, "blobs")
+	if err := os.MkdirAll(blobs, 0o755); err != nil {
+		return nil, fmt.Errorf("making the directory of blobs: %w", err)
+	}
 	inner := registry.New(
-		registry.WithBlobHandler(registry.NewDiskBlobHandler(filepath.Join(dir, "blobs"))),
+		registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs)),
 		registry.Logger(logger),
 	)
 	kept := store{dir: filepath.Join(dir, "manifests")}
