@@ -198,6 +198,22 @@ func TestApplyCarriesOver(t *testing.T) {
 			t.Errorf("got %+v", state)
 		}
 	})
+	t.Run("P-2: what does not run yet is waited for", func(t *testing.T) {
+		pod := apply(t, drainedPod(), &inplace.Change{Images: map[string]string{"main": "web:2", "side": "side:2"}, EnvFromMetadata: true})
+		pod.Status.ContainerStatuses[1].ImageID = "sha256:of-side:2"
+		got, err := inplace.Apply(pod, &inplace.Change{}, targetOf("web-3"), later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := stateOf(t, got)
+		want := map[string]wire.InPlaceContainerStatus{"main": {ImageID: "sha256:of-web:1", ContainerID: "containerd://1"}}
+		if diff := cmp.Diff(want, state.LastContainerStatuses); diff != "" {
+			t.Error(diff)
+		}
+		if !state.UpdateEnvFromMetadata || !state.UpdateImages {
+			t.Errorf("got %+v", state)
+		}
+	})
 	t.Run("a finished update leaves nothing", func(t *testing.T) {
 		pod := apply(t, drainedPod(), &inplace.Change{Images: map[string]string{"main": "web:2"}})
 		(&node{started: 2}).run(pod)

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flotilla-k8s/flotilla/shared/api/wire"
+	"github.com/flotilla-k8s/flotilla/shared/containerhash"
 	"github.com/flotilla-k8s/flotilla/shared/inplace"
 	"github.com/flotilla-k8s/flotilla/shared/podstate"
 	"github.com/flotilla-k8s/flotilla/shared/readiness"
@@ -119,10 +120,12 @@ func (w *world) write(pod *corev1.Pod, status bool) {
 	w.pod = pod
 }
 
+// gates has env from metadata on where the node has a daemon, without which it never completes (IP-74).
+func (w *world) gates() inplace.Gates { return inplace.Gates{EnvFromMetadata: w.runner.daemon} }
+
 // start plays Engine.Start.
 func (w *world) start(old, new *appsv1.ControllerRevision, grace int32) {
-	change, refusal, err := inplace.Compute(old, new, inplace.Options{
-		GraceSeconds: grace, Gates: inplace.Gates{EnvFromMetadata: true}})
+	change, refusal, err := inplace.Compute(old, new, inplace.Options{GraceSeconds: grace, Gates: w.gates()})
 	if err != nil || refusal != "" {
 		w.t.Fatalf("IP-12: refused %q, %v", refusal, err)
 	}
@@ -139,7 +142,7 @@ func (w *world) start(old, new *appsv1.ControllerRevision, grace int32) {
 // step plays one call of Refresh after some time and tells whether the update is completed.
 func (w *world) step() bool {
 	w.now = w.now.Add(2 * time.Second)
-	step, err := inplace.Next(w.pod, w.now, inplace.Gates{EnvFromMetadata: true})
+	step, err := inplace.Next(w.pod, w.now, w.gates())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -171,12 +174,16 @@ func (w *world) finish() {
 
 // expect checks that the pod has and runs everything that a template says.
 func (w *world) expect(template *corev1.PodTemplateSpec) {
-	for _, c := range template.Spec.Containers {
+	for i, c := range template.Spec.Containers {
 		if got := images(w.pod)[c.Name]; got != c.Image {
 			w.t.Fatalf("P-2: container %s has image %s, want %s", c.Name, got, c.Image)
 		}
-		if status := podstate.ContainerStatus(w.pod, c.Name); status.Image != c.Image {
+		status := podstate.ContainerStatus(w.pod, c.Name)
+		if status.Image != c.Image {
 			w.t.Fatalf("IP-71: completed, but container %s runs image %s, want %s", c.Name, status.Image, c.Image)
+		}
+		if env := must(containerhash.EnvFromMetadata(&template.Spec.Containers[i], w.pod)); w.runner.daemon && env != w.runner.env[status.ContainerID] {
+			w.t.Fatalf("IP-74: completed, but container %s runs with env of earlier metadata", c.Name)
 		}
 	}
 	for _, key := range keys {
@@ -198,7 +205,7 @@ func TestUpdateProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old := genTemplate(t)
 		new := genNext(t, old, "new")
-		w := &world{t: t, runner: &node{daemon: true}, now: start}
+		w := &world{t: t, runner: &node{daemon: rapid.Bool().Draw(t, "daemon")}, now: start}
 		w.pod = genPod(t, old, w.runner)
 		w.start(store(t, "web-1", old), store(t, "web-2", new), int32(rapid.IntRange(0, 5).Draw(t, "grace")))
 		w.finish()
@@ -212,10 +219,10 @@ func TestOvertakingProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old := genTemplate(t)
 		second := genNext(t, old, "second")
-		third := rapid.OneOf(rapid.Just(old), rapid.Custom(func(t *rapid.T) *corev1.PodTemplateSpec {
+		third := rapid.OneOf(rapid.Just(old), rapid.Just(second), rapid.Custom(func(t *rapid.T) *corev1.PodTemplateSpec {
 			return genNext(t, old, "third")
 		})).Draw(t, "third template")
-		w := &world{t: t, runner: &node{daemon: true}, now: start}
+		w := &world{t: t, runner: &node{daemon: rapid.Bool().Draw(t, "daemon")}, now: start}
 		w.pod = genPod(t, old, w.runner)
 		w.start(store(t, "web-1", old), store(t, "web-2", second), int32(rapid.IntRange(0, 5).Draw(t, "grace")))
 		w.runner.slow = rapid.Bool().Draw(t, "node is slow")
