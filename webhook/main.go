@@ -7,6 +7,9 @@ import (
 	"github.com/flotilla-k8s/flotilla/webhook/server"
 )
 
+// version is set by the linker.
+var version string
+
 func main() {
-	os.Exit(server.Main())
+	os.Exit(server.Main(version))
 }

@@ -16,18 +16,21 @@ import (
 	"github.com/flotilla-k8s/flotilla/shared/gates"
 )
 
-// Main runs the service until it is told to stop, and returns the exit code of the process.
-func Main() int {
-	return cli.Run(newCommand())
+// Main runs the service until it is told to stop, and returns the exit code of the process. version is
+// what the service calls itself; it may be empty.
+func Main(version string) int {
+	return cli.Run(newCommand(version))
 }
 
-func newCommand() *cobra.Command {
+func newCommand(version string) *cobra.Command {
 	opts := DefaultOptions()
+	opts.Version = version
 	gateFlag := gates.NewFlag()
 	logging := logsapi.NewLoggingConfiguration()
 	cmd := &cobra.Command{
-		Use:  name,
-		Args: cobra.NoArgs,
+		Use:     name,
+		Version: version,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := logsapi.ValidateAndApply(logging, nil); err != nil {
 				return err
@@ -47,9 +50,6 @@ func newCommand() *cobra.Command {
 }
 
 func run(ctx context.Context, opts Options) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second signal ends the process at once.

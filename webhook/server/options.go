@@ -19,6 +19,8 @@ import (
 
 // Options says how the service runs. An address "0" switches that server off.
 type Options struct {
+	// Version is what the service calls itself; it may be empty.
+	Version string
 	// Families whose hooks are served.
 	Families []string
 	Gates    gates.Set

@@ -26,7 +26,7 @@ import (
 	"github.com/flotilla-k8s/flotilla/webhook/registration"
 )
 
-// name is the Deployment, the user agent and the field manager.
+// name is the Deployment, the field manager and, with the version, the user agent.
 const name = "kruise-webhook"
 
 // Deps is what families are built from.
@@ -71,12 +71,17 @@ func New(cfg *rest.Config, opts Options) (*Server, error) {
 	if err := s.registration.SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("setting up registration: %w", err)
 	}
+	if err := opts.Registry.Register(opts.Gates.Collector()); err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
+	}
 	return s, s.addProbes()
 }
 
 // Start serves until the context ends, which is no error, or until it cannot go on.
 func (s *Server) Start(ctx context.Context) error {
-	s.opts.Gates.Log(s.manager.GetLogger())
+	log := s.manager.GetLogger()
+	log.Info("Starting", "version", s.opts.Version, "families", s.opts.Families)
+	s.opts.Gates.Log(log)
 	return s.manager.Start(ctx)
 }
 
@@ -88,7 +93,7 @@ func newManager(cfg *rest.Config, opts Options, served *cert.Served) (ctrl.Manag
 		}
 	}
 	cfg = rest.CopyConfig(cfg)
-	cfg.UserAgent = name
+	cfg.UserAgent = name + "/" + opts.Version
 	// No limit here: an admission request must not wait for a queue of its own making.
 	cfg.QPS = -1
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
