@@ -79,10 +79,10 @@ envtest: $(TESTSUM) $(CLUSTER) ## Run the packages whose tests need a real API s
 packages-with = $(shell cd $(1) && grep -rlF --include='*_test.go' '$(2)' . | xargs -r -n 1 dirname | sort -u | paste -sd, | sed 's|^.|$(1):&|')
 
 .PHONY: e2e
-e2e: $(TESTSUM) $(CLUSTER) $(IMAGES) ## Run the end-to-end tests on a local cluster: real nodes as root, else simulated ones
-	@trap '$(CLUSTER) down $(E2E_CLUSTER) >&2' EXIT; \
-		$(CLUSTER) up $(E2E_CLUSTER) $(NODES) >&2 && \
-		KUBECONFIG="$$($(CLUSTER) kubeconfig $(E2E_CLUSTER))" && export KUBECONFIG && \
+e2e: $(TESTSUM) $(CLUSTER) $(DEMO) ## Run the end-to-end tests on a local cluster: real nodes as root, else simulated ones
+	@trap '$(CLUSTER) down --name $(E2E_CLUSTER) >&2' EXIT; \
+		KUBECONFIG="$$($(CLUSTER) up --name $(E2E_CLUSTER) $(NODES))" && export KUBECONFIG && \
+		$(DEMO) install --name $(E2E_CLUSTER) >&2 && \
 		$(TESTSUM) $(SUM) e2e -- -count 1 -timeout 40m
 
 .PHONY: kubebuilder-assets
@@ -119,15 +119,15 @@ verify: generate tidy ## Fail if generated files or go.mod/go.sum are stale
 
 .PHONY: cluster
 cluster: $(CLUSTER) ## Bring up a local cluster to play with, and print its kubeconfig
-	@$(CLUSTER) up $(PLAY_CLUSTER) $(NODES)
+	@$(CLUSTER) up --name $(PLAY_CLUSTER) $(NODES)
 
 .PHONY: cluster-down
 cluster-down: $(CLUSTER) ## Remove the local cluster
-	@$(CLUSTER) down $(PLAY_CLUSTER)
+	@$(CLUSTER) down --name $(PLAY_CLUSTER)
 
 .PHONY: demo
-demo: $(DEMO) $(CLUSTER) $(IMAGES) ## Show an image swapped in place under load, on a real two-node cluster
-	@PATH="$(BIN):$$PATH" $(DEMO)
+demo: $(DEMO) ## Show an image swapped in place under load, on a real two-node cluster
+	@$(DEMO)
 
 .PHONY: deploy
 deploy: ## Install into the cluster of the current kubectl context

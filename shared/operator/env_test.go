@@ -106,10 +106,10 @@ func waitsFor(op *operator.Operator, what string) func(context.Context) string {
 	}
 }
 
-func startedTimes(c *controller, want int32) func(context.Context) string {
+func startedOnce(c *controller) func(context.Context) string {
 	return func(context.Context) string {
-		if got := c.started.Load(); got != want {
-			return fmt.Sprintf("%s was set up %d times, want %d", c.Name, got, want)
+		if got := c.started.Load(); got != 1 {
+			return fmt.Sprintf("%s was set up %d times, want once", c.Name, got)
 		}
 		return ""
 	}

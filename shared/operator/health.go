@@ -3,7 +3,6 @@ package operator
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -51,14 +50,9 @@ func addHealthServer(mgr ctrl.Manager, addr string, s *status) error {
 	if orOff(addr) == "0" {
 		return nil
 	}
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		return fmt.Errorf("listening on health probe address: %w", err)
-	}
 	return mgr.Add(&manager.Server{
-		Name:     "health probe",
-		Listener: listener,
-		Server:   &http.Server{Handler: healthHandler(s), ReadHeaderTimeout: 10 * time.Second},
+		Name:   "health probe",
+		Server: &http.Server{Addr: addr, Handler: healthHandler(s), ReadHeaderTimeout: 10 * time.Second},
 	})
 }
 

@@ -45,7 +45,7 @@ func TestLeaderElection(t *testing.T) {
 	})
 	first := leading()
 	second := 1 - first
-	testenv.Until(t, timeout, startedTimes(controllers[first], 1))
+	testenv.Until(t, timeout, startedOnce(controllers[first]))
 	for i := range operators {
 		testenv.Until(t, timeout, ready(operators[i])) // a standby that could lead is ready
 	}
@@ -67,7 +67,7 @@ func TestLeaderElection(t *testing.T) {
 	if err := stops[first](); err != nil {
 		t.Errorf("stopping the leader: %v", err)
 	}
-	testenv.Until(t, timeout, startedTimes(controllers[second], 1)) // DE-3
+	testenv.Until(t, timeout, startedOnce(controllers[second])) // DE-3
 }
 
 func TestReadYourWritesAndStrippedFields(t *testing.T) {

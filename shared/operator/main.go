@@ -65,9 +65,6 @@ func addKlogFlags(fs *pflag.FlagSet) {
 }
 
 func run(ctx context.Context, app App, opts Options) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second signal ends the process at once.

@@ -25,8 +25,8 @@ type Operator struct {
 	status  *status
 }
 
-// New builds an operator against an API server. Nothing is sent before Start. Addresses that cannot be
-// bound, types that cannot be added and metrics that are already registered are errors.
+// New builds an operator against an API server. Types that cannot be added and metrics that are already
+// registered are errors.
 func New(app App, cfg *rest.Config, opts Options) (*Operator, error) {
 	scheme, err := newScheme(app)
 	if err != nil {

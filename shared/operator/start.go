@@ -38,7 +38,7 @@ func newStarter(op *Operator, disco discovery.ServerResourcesInterface) *starter
 // awaitPrerequisites runs in every replica: it makes the replica ready once it could lead.
 func (s *starter) awaitPrerequisites(ctx context.Context) error {
 	s.await(ctx, s.unmetPrerequisite)
-	if ctx.Err() == nil {
+	if !ended(ctx) {
 		s.op.status.done()
 		close(s.prerequisites)
 	}
@@ -56,7 +56,7 @@ func (s *starter) startControllers(ctx context.Context) error {
 	case <-s.prerequisites:
 	}
 	s.await(ctx, s.guard.unmet)
-	if ctx.Err() != nil {
+	if ended(ctx) {
 		return nil
 	}
 	s.op.status.done()
@@ -86,7 +86,7 @@ func (s *starter) setUpAsServed(ctx context.Context) error {
 		pending = missing
 		return len(pending) == 0, nil
 	})
-	if ctx.Err() != nil {
+	if ended(ctx) {
 		return nil
 	}
 	return err
@@ -148,7 +148,7 @@ func (s *starter) await(ctx context.Context, unmet func(context.Context) string)
 		}
 		return false, nil
 	}) // the only error is that of the context, which the caller looks at
-	if waited && ctx.Err() == nil {
+	if waited && !ended(ctx) {
 		log.Info("Waiting is over")
 	}
 }
@@ -159,4 +159,9 @@ func controllerNames(controllers []Controller) []string {
 		names = append(names, c.Name)
 	}
 	return names
+}
+
+// ended reports whether the process was told to stop.
+func ended(ctx context.Context) bool {
+	return ctx.Err() != nil
 }

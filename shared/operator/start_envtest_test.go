@@ -26,7 +26,7 @@ func TestControllersStartWhenTheirKindIsServed(t *testing.T) {
 
 	testenv.Until(t, timeout, waitsFor(op, "the CRD of Apple.late.test.io, Pear.late.test.io"))
 	installCRD(t, pears, "pears")
-	testenv.Until(t, timeout, startedTimes(pear, 1))
+	testenv.Until(t, timeout, startedOnce(pear))
 	if err := op.Ready(); err != nil {
 		t.Errorf("DE-9: one missing kind keeps the operator unready: %v", err)
 	}
@@ -34,7 +34,7 @@ func TestControllersStartWhenTheirKindIsServed(t *testing.T) {
 		t.Error("DEP-199: a controller was set up before its kind is served")
 	}
 	installCRD(t, apples, "apples")
-	testenv.Until(t, timeout, startedTimes(apple, 1))
+	testenv.Until(t, timeout, startedOnce(apple))
 	if pear.started.Load() != 1 {
 		t.Error("DEP-199: a running controller was set up again")
 	}
@@ -49,7 +49,7 @@ func TestGatesKeepControllersOff(t *testing.T) {
 		Hooks:       []operator.Hook{{Name: "moff.kb.io", Gates: []gates.Gate{gates.CloneSetShortHash}}},
 	}
 	op, _ := start(t, app, server.Config(t), options(app, server.Namespace(t)))
-	testenv.Until(t, timeout, startedTimes(on, 1))
+	testenv.Until(t, timeout, startedOnce(on))
 	testenv.Until(t, timeout, ready(op)) // a hook whose gate is off is not waited for
 	if off.started.Load() != 0 {
 		t.Error("DEP-199: a controller runs although one of its gates is off")
@@ -104,7 +104,7 @@ func TestWaitsForWebhookAndThenOutlivesIt(t *testing.T) {
 	if err := c.Update(t.Context(), endpoints); err != nil {
 		t.Fatal(err)
 	}
-	testenv.Until(t, timeout, startedTimes(ctl, 1))
+	testenv.Until(t, timeout, startedOnce(ctl))
 	testenv.Until(t, timeout, ready(op))
 
 	if err := c.Delete(t.Context(), endpoints); err != nil {
@@ -140,7 +140,7 @@ func TestWaitsWhileTheReferenceRuns(t *testing.T) {
 	if err := c.Update(t.Context(), lease); err != nil {
 		t.Fatal(err)
 	}
-	testenv.Until(t, timeout, startedTimes(ctl, 1))
+	testenv.Until(t, timeout, startedOnce(ctl))
 	testenv.Until(t, timeout, ready(op))
 }
 
@@ -195,5 +195,5 @@ func TestMigrationGuardAgesOut(t *testing.T) {
 	ctl := newController("old-lease-controller", schema.GroupVersionKind{})
 	app := operator.App{Name: "kruise-test", Controllers: []operator.Controller{ctl.Controller}}
 	start(t, app, server.Config(t), options(app, namespace))
-	testenv.Until(t, timeout, startedTimes(ctl, 1))
+	testenv.Until(t, timeout, startedOnce(ctl))
 }
