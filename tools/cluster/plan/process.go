@@ -12,7 +12,10 @@ type Process struct {
 	Program string // absolute path; empty for this program itself
 	Args    []string
 	Env     []string
-	Needs   string // file inside the machine that must be there before it is started
+
+	// What must be there before it is started.
+	NeedsFile string // inside the machine
+	NeedsAPI  bool   // an API server that answers
 }
 
 // ID names the process within the cluster, as "cluster logs" takes it.
@@ -22,6 +25,12 @@ func (p Process) ID() string {
 	}
 	return p.Machine + "/" + p.Name
 }
+
+// Names of processes that the starter treats with care.
+const (
+	Kubelet = "kubelet"
+	Kwok    = "kwok"
+)
 
 // ContainerdSocket is where a node's containerd answers, seen from inside the node.
 const ContainerdSocket = "/run/containerd/containerd.sock"
@@ -93,7 +102,7 @@ func (c Cluster) apiServer() Process {
 }
 
 func (c Cluster) controllerManager() Process {
-	return c.controlPlane("kube-controller-manager",
+	return c.controlPlaneClient("kube-controller-manager",
 		"--kubeconfig="+c.Kubeconfig(controllerManagerIdentity),
 		fmt.Sprintf("--bind-address=%s", loopback),
 		fmt.Sprintf("--secure-port=%d", c.Endpoints().ControllerManager),
@@ -111,7 +120,7 @@ func (c Cluster) controllerManager() Process {
 }
 
 func (c Cluster) scheduler() Process {
-	return c.controlPlane("kube-scheduler",
+	return c.controlPlaneClient("kube-scheduler",
 		"--config="+c.path("etc", "scheduler.yaml"),
 		fmt.Sprintf("--bind-address=%s", loopback),
 		fmt.Sprintf("--secure-port=%d", c.Endpoints().Scheduler),
@@ -119,13 +128,14 @@ func (c Cluster) scheduler() Process {
 }
 
 func (c Cluster) kwok() Process {
-	return c.controlPlane("kwok",
+	return c.controlPlaneClient(Kwok,
 		"--kubeconfig="+c.Kubeconfig(kwokIdentity),
 		"--config="+c.path("etc", "kwok.yaml"),
 		"--manage-nodes-with-annotation-selector="+SimulatedAnnotation+"="+SimulatedValue,
 		fmt.Sprintf("--cidr=%s", c.Network().SimulatedPods()),
 		fmt.Sprintf("--node-ip=%s", c.Endpoints().Address),
 		"--node-lease-duration-seconds=40",
+		"--v=WARN", // else a line for every lease and pod
 	)
 }
 
@@ -146,7 +156,7 @@ func (c Cluster) containerd(node string) Process {
 
 func (c Cluster) kubelet(index int, node string) Process {
 	return Process{
-		Machine: node, Name: "kubelet", Program: c.program("kubelet"),
+		Machine: node, Name: Kubelet, Program: c.program(Kubelet),
 		Args: []string{
 			"--config=" + c.path("etc", node, "kubelet.yaml"),
 			"--kubeconfig=" + c.Kubeconfig(node),
@@ -154,16 +164,18 @@ func (c Cluster) kubelet(index int, node string) Process {
 			fmt.Sprintf("--node-ip=%s", c.Network().Node(index)),
 			fmt.Sprintf("--node-labels=topology.kubernetes.io/region=local,topology.kubernetes.io/zone=zone-%d", index%3+1),
 		},
-		Env:   []string{"PATH=" + systemPath},
-		Needs: ContainerdSocket,
+		Env:       []string{"PATH=" + systemPath},
+		NeedsFile: ContainerdSocket,
+		NeedsAPI:  true,
 	}
 }
 
 func (c Cluster) kubeProxy(node string) Process {
 	return Process{
 		Machine: node, Name: "kube-proxy", Program: c.program("kube-proxy"),
-		Args: []string{"--config=" + c.path("etc", node, "kube-proxy.yaml")},
-		Env:  []string{"PATH=" + systemPath},
+		Args:     []string{"--config=" + c.path("etc", node, "kube-proxy.yaml")},
+		Env:      []string{"PATH=" + systemPath},
+		NeedsAPI: true,
 	}
 }
 
@@ -174,6 +186,13 @@ func (c Cluster) controlPlane(name string, args ...string) Process {
 		Machine: ControlPlane, Name: name, Program: c.program(name), Args: args,
 		Env: []string{"PATH=" + systemPath},
 	}
+}
+
+// controlPlaneClient is a program of the control plane that has nothing to do without its API.
+func (c Cluster) controlPlaneClient(name string, args ...string) Process {
+	p := c.controlPlane(name, args...)
+	p.NeedsAPI = true
+	return p
 }
 
 // Machine is a set of namespaces that stands for one machine.
