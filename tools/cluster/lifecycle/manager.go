@@ -45,6 +45,9 @@ type record struct {
 
 // load returns the recorded cluster, or ErrNoCluster.
 func (m Manager) load(name string) (plan.Cluster, error) {
+	if err := plan.CheckName(name); err != nil {
+		return plan.Cluster{}, err
+	}
 	dir := m.Dirs.Cluster(name)
 	content, err := os.ReadFile(filepath.Join(dir, recordFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,6 +87,11 @@ func (m Manager) names() ([]string, error) {
 // lock makes this process the only one that changes what the name stands for: a cluster, or all
 // of them for the empty name.
 func (m Manager) lock(ctx context.Context, name string) (func(), error) {
+	if name != "" {
+		if err := plan.CheckName(name); err != nil {
+			return nil, err
+		}
+	}
 	dir := filepath.Join(m.Dirs.Clusters, ".locks")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the state directory: %w", err)

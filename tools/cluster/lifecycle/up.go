@@ -4,19 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/flotilla-k8s/flotilla/tools/cluster/host"
-	"github.com/flotilla-k8s/flotilla/tools/cluster/pki"
 	"github.com/flotilla-k8s/flotilla/tools/cluster/plan"
-	"github.com/flotilla-k8s/flotilla/tools/cluster/process"
-	"github.com/flotilla-k8s/flotilla/tools/cluster/simulate"
 )
 
 // Wish is what the user asks of a cluster. Nil means: as it is, or the default for a new one.
@@ -35,14 +27,15 @@ const (
 )
 
 // Up makes the cluster exist, run and be ready, and returns it. On one that runs it starts what
-// is missing, and restarts what would be started differently now.
+// is missing, and restarts what would be started differently now. A new one is recorded only
+// once nothing known stands in its way.
 func (m Manager) Up(ctx context.Context, wish Wish) (plan.Cluster, error) {
 	unlock, err := m.lock(ctx, wish.Name)
 	if err != nil {
 		return plan.Cluster{}, err
 	}
 	defer unlock()
-	c, err := m.settle(ctx, wish)
+	c, recorded, err := m.settle(wish)
 	if err != nil {
 		return plan.Cluster{}, err
 	}
@@ -56,7 +49,7 @@ func (m Manager) Up(ctx context.Context, wish Wish) (plan.Cluster, error) {
 	if err := m.preflight(ctx, c); err != nil {
 		return plan.Cluster{}, err
 	}
-	if err := m.save(c); err != nil {
+	if err := m.place(ctx, &c, recorded); err != nil {
 		return plan.Cluster{}, err
 	}
 	if err := m.writeFiles(c); err != nil {
@@ -70,21 +63,16 @@ func (m Manager) Up(ctx context.Context, wish Wish) (plan.Cluster, error) {
 	return c, m.run(ctx, c)
 }
 
-// settle returns the recorded cluster, if the wish agrees with it, or the parameters of a new
-// one, which it records together with the choice of addresses.
-func (m Manager) settle(ctx context.Context, wish Wish) (plan.Cluster, error) {
-	c, err := m.load(wish.Name)
+// settle returns the recorded cluster, if the wish agrees with it, or a new one that has no
+// addresses yet, and tells which it is.
+func (m Manager) settle(wish Wish) (c plan.Cluster, recorded bool, err error) {
+	c, err = m.load(wish.Name)
 	if err == nil {
-		return c, differences(c.Params, wish)
+		return c, true, differences(c.Params, wish)
 	}
 	if !errors.Is(err, ErrNoCluster) {
-		return plan.Cluster{}, err
+		return plan.Cluster{}, false, err
 	}
-	unlock, err := m.lock(ctx, "")
-	if err != nil {
-		return plan.Cluster{}, err
-	}
-	defer unlock()
 	params := plan.Params{Name: wish.Name, Nodes: DefaultNodes}
 	if wish.Nodes != nil {
 		params.Nodes = *wish.Nodes
@@ -92,14 +80,8 @@ func (m Manager) settle(ctx context.Context, wish Wish) (plan.Cluster, error) {
 	if wish.Simulated != nil {
 		params.Simulated = *wish.Simulated
 	}
-	if err := params.Validate(); err != nil {
-		return plan.Cluster{}, err
-	}
-	if params.Block, err = m.freeBlock(); err != nil {
-		return plan.Cluster{}, err
-	}
 	c = plan.Cluster{Params: params, Dir: m.Dirs.Cluster(wish.Name), Self: m.Self}
-	return c, m.save(c)
+	return c, false, params.Validate()
 }
 
 // differences reports what the wish wants changed. Addresses, certificates and data hang on the
@@ -119,30 +101,6 @@ func differences(have plan.Params, wish Wish) error {
 		have.Name, strings.Join(list, " and "))
 }
 
-func (m Manager) freeBlock() (int, error) {
-	owned := map[int]bool{}
-	names, err := m.names()
-	if err != nil {
-		return 0, err
-	}
-	for _, name := range names {
-		other, err := m.load(name)
-		if err != nil {
-			return 0, err
-		}
-		owned[other.Block] = true
-	}
-	routes, err := host.Routes()
-	if err != nil {
-		return 0, err
-	}
-	var prefixes []netip.Prefix
-	for _, route := range routes {
-		prefixes = append(prefixes, route.To)
-	}
-	return plan.FreeBlock(owned, prefixes)
-}
-
 // build makes the programs that this cluster needs.
 func (m Manager) build(ctx context.Context, c *plan.Cluster) error {
 	builder, err := m.Builder()
@@ -158,119 +116,4 @@ func (m Manager) build(ctx context.Context, c *plan.Cluster) error {
 	}
 	c.Bin, err = builder.Build(ctx, needed...)
 	return err
-}
-
-// preflight reports what stands in the way of a start. A cluster that runs has passed it.
-func (m Manager) preflight(ctx context.Context, c plan.Cluster) error {
-	running, err := anyAlive(c)
-	if err != nil || running {
-		return err
-	}
-	meminfo, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return fmt.Errorf("reading the available memory: %w", err)
-	}
-	if err := host.CheckMemory(string(meminfo), c.Nodes, c.Simulated); err != nil {
-		return err
-	}
-	if !c.Isolated() {
-		return checkPorts(ctx, c.Endpoints())
-	}
-	if err := host.InstallTools(ctx, m.Progress); err != nil {
-		return err
-	}
-	return errors.Join(host.CheckKernel(ctx, c.Dir), m.Cgroups.Check(), checkRoutes(c.Params))
-}
-
-// checkPorts reports ports of the loopback address that somebody else has taken.
-func checkPorts(ctx context.Context, e plan.Endpoints) error {
-	var problems []error
-	for port, owner := range e.Ports() {
-		address := net.JoinHostPort(e.Address.String(), strconv.Itoa(port))
-		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("port for %s is taken: %w", owner, err))
-			continue
-		}
-		problems = append(problems, listener.Close())
-	}
-	return errors.Join(problems...)
-}
-
-// checkRoutes reports routes to the cluster's addresses that came up after they were chosen.
-func checkRoutes(p plan.Params) error {
-	routes, err := host.Routes()
-	if err != nil {
-		return err
-	}
-	for _, route := range routes {
-		if route.Interface != p.HostLink() && p.Network().Overlaps(route.To) {
-			return fmt.Errorf("addresses of cluster %q are in use: this host has a route to %s through %s", p.Name, route.To, route.Interface)
-		}
-	}
-	return nil
-}
-
-func anyAlive(c plan.Cluster) (bool, error) {
-	for _, p := range c.Processes() {
-		r, err := process.Load(processRecord(c, p))
-		if err != nil {
-			return false, err
-		}
-		if r.Alive() {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// writeFiles brings certificates, kubeconfigs and configuration files up to date.
-func (m Manager) writeFiles(c plan.Cluster) error {
-	store := pki.Store{Dir: c.PKI(), Now: m.Now}
-	authority, err := store.Authority(plan.Authority)
-	if err != nil {
-		return err
-	}
-	if err := store.KeyPair(plan.ServiceAccounts, plan.ServiceAccountPublicKey); err != nil {
-		return err
-	}
-	for _, id := range c.Identities() {
-		if err := authority.Issue(id.Name, pki.Subject{User: id.User, Groups: id.Groups, Hosts: id.Hosts}); err != nil {
-			return err
-		}
-		if id.WithoutKubeconfig {
-			continue
-		}
-		content, err := store.Kubeconfig("flotilla-"+c.Name, c.APIServerURL(), plan.Authority, id.Name)
-		if err != nil {
-			return err
-		}
-		if err := writeFile(c.Kubeconfig(id.Name), content, 0o600); err != nil {
-			return err
-		}
-		if id.Name == plan.AdminIdentity {
-			if err := writeFile(c.AdminKubeconfig(), content, 0o600); err != nil {
-				return err
-			}
-		}
-	}
-	return m.writeConfigs(c)
-}
-
-func (m Manager) writeConfigs(c plan.Cluster) error {
-	files, err := c.Files()
-	if err != nil {
-		return err
-	}
-	if c.Simulated > 0 {
-		if files["etc/kwok.yaml"], err = simulate.Stages(); err != nil {
-			return err
-		}
-	}
-	for name, content := range files {
-		if err := writeFile(filepath.Join(c.Dir, name), content, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }

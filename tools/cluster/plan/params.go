@@ -27,15 +27,24 @@ var clusterName = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,22}[a-z0-9])?$`)
 
 // Validate reports the first parameter that cannot be.
 func (p Params) Validate() error {
+	if err := CheckName(p.Name); err != nil {
+		return err
+	}
 	switch {
-	case !clusterName.MatchString(p.Name):
-		return fmt.Errorf("cluster name %q: want at most 24 lower case letters, digits and dashes, a letter first", p.Name)
 	case p.Nodes < 0 || p.Nodes > MaxNodes:
 		return fmt.Errorf("%d nodes: want 0 to %d", p.Nodes, MaxNodes)
 	case p.Simulated < 0:
 		return fmt.Errorf("%d simulated nodes: want 0 or more", p.Simulated)
 	case p.Block < 0 || p.Block >= Blocks:
 		return fmt.Errorf("address block %d: want 0 to %d", p.Block, Blocks-1)
+	}
+	return nil
+}
+
+// CheckName reports a name that no cluster can have.
+func CheckName(name string) error {
+	if !clusterName.MatchString(name) {
+		return fmt.Errorf("cluster name %q: want at most 24 lower case letters, digits and dashes, a letter first", name)
 	}
 	return nil
 }
