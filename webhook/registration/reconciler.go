@@ -3,6 +3,7 @@ package registration
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +49,8 @@ type Reconciler struct {
 	// ConversionPath is where they are converted.
 	ConversionPath string
 
-	done atomic.Bool
+	done    atomic.Bool
+	failure atomic.Pointer[error]
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -58,6 +60,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{RequeueAfter: afterRace}, nil
 	}
 	if err != nil {
+		r.failure.Store(&err)
 		return reconcile.Result{}, err
 	}
 	r.done.Store(true)
@@ -100,10 +103,14 @@ func isRace(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
 }
 
-// Ready returns nil once everything has been as it should be.
+// Ready returns nil once everything has been as it should be, and until then why it is not. What fails
+// later is mended without taking away the replica, which can still serve.
 func (r *Reconciler) Ready() error {
-	if !r.done.Load() {
-		return errors.New("hooks and certificates are not registered yet")
+	if r.done.Load() {
+		return nil
 	}
-	return nil
+	if failure := r.failure.Load(); failure != nil {
+		return fmt.Errorf("registering hooks and certificates: %w", *failure)
+	}
+	return errors.New("hooks and certificates are not registered yet")
 }

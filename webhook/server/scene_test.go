@@ -139,10 +139,10 @@ func (s *scene) change(t *testing.T, object client.Object, change func(client.Ob
 
 // replica is a running service.
 type replica struct {
-	host  string
-	port  int
-	ready string
-	stop  func()
+	host   string
+	port   int
+	probes string
+	stop   func()
 }
 
 // start runs a replica as the ServiceAccount of the manifests. Replicas differ by the loopback address
@@ -173,7 +173,7 @@ func (s *scene) start(t *testing.T, host string, change func(*server.Options)) *
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- service.Start(ctx) }()
-	r := &replica{host: host, port: s.port, ready: "http://" + opts.HealthProbeAddr + "/readyz"}
+	r := &replica{host: host, port: s.port, probes: "http://" + opts.HealthProbeAddr}
 	r.stop = func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -187,7 +187,12 @@ func (s *scene) start(t *testing.T, host string, change func(*server.Options)) *
 
 // unready returns why the replica is not ready, or "".
 func (r *replica) unready(ctx context.Context) string {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.ready, http.NoBody)
+	return r.missing(ctx, "/readyz")
+}
+
+// missing returns why a probe fails, or "".
+func (r *replica) missing(ctx context.Context, probe string) string {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.probes+probe, http.NoBody)
 	if err != nil {
 		return err.Error()
 	}
@@ -197,17 +202,21 @@ func (r *replica) unready(ctx context.Context) string {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return "readyz answers " + response.Status
+		return probe + " answers " + response.Status
 	}
 	return ""
 }
 
 // untrusted returns why the replica's certificate does not verify by a bundle, or "".
 func (r *replica) untrusted(bundle []byte) string {
+	return r.untrustedAs("localhost", bundle)
+}
+
+func (r *replica) untrustedAs(name string, bundle []byte) string {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(bundle)
 	address := net.JoinHostPort(r.host, strconv.Itoa(r.port))
-	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Second}, "tcp", address, &tls.Config{RootCAs: roots, ServerName: "localhost", MinVersion: tls.VersionTLS12})
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Second}, "tcp", address, &tls.Config{RootCAs: roots, ServerName: name, MinVersion: tls.VersionTLS12})
 	if err != nil {
 		return fmt.Sprintf("replica %s: %v", r.host, err)
 	}
