@@ -6,11 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset"
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/gates"
 	"github.com/flotilla-k8s/flotilla/shared/operator"
-
-	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset"
 )
 
 func main() {

@@ -11,10 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/batch"
-
-	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
 )
 
 // outcome is what a pass really did.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/api/wire"
 	"github.com/flotilla-k8s/flotilla/shared/gates"
@@ -18,8 +19,6 @@ import (
 	"github.com/flotilla-k8s/flotilla/shared/podstate"
 	"github.com/flotilla-k8s/flotilla/shared/readiness"
 	"github.com/flotilla-k8s/flotilla/shared/revision"
-
-	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
 )
 
 // idLength and idAlphabet are wire (CS-17).

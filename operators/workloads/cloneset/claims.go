@@ -74,7 +74,7 @@ func newClaims(set *appsv1beta1.CloneSet, id string) []*corev1.PersistentVolumeC
 				Namespace:       set.Namespace,
 				Labels:          map[string]string{},
 				Annotations:     maps.Clone(template.Annotations),
-				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, kind)},
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, kind())},
 			},
 			Spec: *template.Spec.DeepCopy(),
 		}

@@ -37,7 +37,7 @@ func Controller() operator.Controller {
 	o := &options{workers: 3}
 	return operator.Controller{
 		Name:      component,
-		Kind:      kind,
+		Kind:      kind(),
 		BindFlags: o.bind,
 		Setup:     o.setup,
 	}

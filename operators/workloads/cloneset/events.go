@@ -3,9 +3,8 @@ package cloneset
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
-
 	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
+	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 )
 
 // component is the source of the events (section 5 of the specification).

@@ -99,7 +99,7 @@ func (r *Reconciler) listRevisions(ctx context.Context, set *appsv1beta1.CloneSe
 
 func (r *Reconciler) newRevision(set *appsv1beta1.CloneSet, number int64, collisions int32) (*appsv1.ControllerRevision, error) {
 	rev, err := revision.New(revision.Params{
-		Owner: set, OwnerGVK: kind, Template: &set.Spec.Template,
+		Owner: set, OwnerGVK: kind(), Template: &set.Spec.Template,
 		Revision: number, CollisionCount: collisions, Annotations: set.Annotations,
 	})
 	if err != nil {

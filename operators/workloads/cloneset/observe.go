@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
+	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/api/wire"
 	"github.com/flotilla-k8s/flotilla/shared/gates"
@@ -20,8 +21,6 @@ import (
 	"github.com/flotilla-k8s/flotilla/shared/podstate"
 	"github.com/flotilla-k8s/flotilla/shared/revision"
 	"github.com/flotilla-k8s/flotilla/shared/rollout"
-
-	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
 )
 
 // observed is the world of one pass and the objects it was read from.

@@ -9,7 +9,7 @@ import (
 )
 
 // kind is what owner references of new objects name (CS-18).
-var kind = appsv1beta1.GroupVersion.WithKind("CloneSet")
+func kind() schema.GroupVersionKind { return appsv1beta1.GroupVersion.WithKind("CloneSet") }
 
 // ownerIndex finds pods, claims and revisions by the UID of the CloneSet that owns them.
 const ownerIndex = "flotilla.cloneset-owner"
@@ -28,7 +28,7 @@ func ownerUIDs(obj client.Object) []string {
 
 func isCloneSetRef(ref metav1.OwnerReference) bool {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
-	return err == nil && gv.Group == kind.Group && ref.Kind == kind.Kind
+	return err == nil && gv.Group == kind().Group && ref.Kind == kind().Kind
 }
 
 // ownedBy lists what a set owns.

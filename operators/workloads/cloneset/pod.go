@@ -24,7 +24,7 @@ func newPod(set *appsv1beta1.CloneSet, template *corev1.PodTemplateSpec, labels 
 			Labels:          map[string]string{},
 			Annotations:     maps.Clone(template.Annotations),
 			Finalizers:      slices.Clone(template.Finalizers),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, kind)},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, kind())},
 		},
 		Spec: *template.Spec.DeepCopy(),
 	}

@@ -13,11 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/gates"
 	"github.com/flotilla-k8s/flotilla/shared/inplace"
-
-	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
 )
 
 // Deps is what a Reconciler works with. All of it is required.

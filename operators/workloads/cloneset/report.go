@@ -13,9 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
-
 	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
+	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 )
 
 // report writes the status if it changed (CS-132, CS-133), shortens podsToDelete (CS-87) and truncates
@@ -51,6 +50,7 @@ func (r *Reconciler) newStatus(set *appsv1beta1.CloneSet, o *observed, p plan.Pl
 	c.failed(appsv1beta1.CloneSetConditionFailedScale, out.failed[plan.PhaseScale])
 	c.failed(appsv1beta1.CloneSetConditionFailedUpdate, out.failed[plan.PhaseUpdate])
 	next := r.progress(set, o, s, &status, &c)
+	c.outlook(p.Outlook(&o.World))
 	status.Conditions = c.list
 	return status, next
 }
@@ -75,7 +75,7 @@ func (r *Reconciler) progress(set *appsv1beta1.CloneSet, o *observed, s plan.Sum
 		state = corev1.ConditionFalse
 	}
 	c.set(appsv1beta1.CloneSetCondition{Type: kind, Status: state, Reason: after.Reason, Message: after.Message,
-		LastUpdateTime: metav1.NewTime(after.Since), LastTransitionTime: c.now})
+		LastUpdateTime: metav1.NewTime(after.Since)})
 	return next
 }
 

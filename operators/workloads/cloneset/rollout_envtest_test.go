@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
+	. "github.com/onsi/gomega" //nolint:revive // its matchers read as sentences only without a prefix
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -163,7 +163,6 @@ func TestGracePeriod(t *testing.T) {
 		c.Spec.UpdateStrategy.RollingUpdate.InPlaceUpdateStrategy = &appsv1beta1.InPlaceUpdateStrategy{GracePeriodSeconds: grace}
 	}))
 	g.Eventually(s.settled(set, 1, "web:v1")).WithTimeout(soon).Should(Succeed())
-	begun := time.Now()
 	s.setImage(set, "web:v2")
 
 	g.Eventually(func() bool {
@@ -173,7 +172,11 @@ func TestGracePeriod(t *testing.T) {
 			conditionOf(&pod, corev1.PodReady) == corev1.ConditionFalse && pod.Spec.Containers[0].Image == "web:v1"
 	}).WithTimeout(soon).Should(BeTrue(), "IP-46: not ready at once, the image stays")
 	g.Eventually(func() string { return s.pods(set)[0].Spec.Containers[0].Image }).WithTimeout(soon).Should(Equal("web:v2"))
-	g.Expect(time.Since(begun)).To(BeNumerically(">=", grace*time.Second), "IP-64")
+	pod := s.pods(set)[0]
+	state, err := wire.GetInPlaceState(&pod)
+	g.Expect(err).NotTo(HaveOccurred())
+	swapped := state.ContainerBatchesRecord[0].Timestamp.Time
+	g.Expect(swapped.Sub(state.UpdateTimestamp.Time)).To(BeNumerically(">=", grace*time.Second), "IP-64")
 	g.Eventually(s.settled(set, 1, "web:v2")).WithTimeout(soon).Should(Succeed())
 	g.Expect(s.pods(set)[0].Annotations).NotTo(HaveKey(wire.AnnotationInPlaceGrace))
 }

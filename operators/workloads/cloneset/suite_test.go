@@ -9,12 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
+	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset"
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/operator"
 	"github.com/flotilla-k8s/flotilla/shared/testenv"
 	"github.com/flotilla-k8s/flotilla/shared/testkubelet"
-
-	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset"
 )
 
 // server is the one API server of this package's tests.

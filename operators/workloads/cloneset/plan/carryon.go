@@ -50,6 +50,7 @@ func nextState(w *World, p *Pod, wanted bool) wire.LifecycleState {
 		}
 	case wire.LifecycleUpdated:
 		return afterUpdate(w, p)
+	case wire.LifecycleNormal, wire.LifecyclePreparingDelete:
 	}
 	return p.State
 }

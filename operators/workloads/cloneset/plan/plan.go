@@ -58,8 +58,10 @@ type Plan struct {
 	Phases []Phase
 	// ScaleUpLimit is the limit that holds back creations, nil if nothing is held back (CS-77).
 	ScaleUpLimit *int
-	// Waiting says in words what holds the roll-out back; empty if nothing does.
-	Waiting string
+	// Waiting says in words what is waited for, by the set or by single pods.
+	Waiting []string
+	// Rolling tells that pods are still to be moved to another revision, by nobody but this controller.
+	Rolling bool
 	// NextLook is when to look again; 0 for never.
 	NextLook time.Duration
 }
@@ -72,6 +74,7 @@ func Compute(w *World) Plan {
 	}
 	scale(w, &p)
 	update(w, &p)
+	p.awaitPods(w)
 	for i := range w.Pods {
 		p.look(w.Pods[i].InPlace.RequeueAfter)
 		p.look(w.Pods[i].AvailableIn)

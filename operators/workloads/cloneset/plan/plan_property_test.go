@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"math/rand"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -86,7 +86,7 @@ func TestOrderOfInputIsIrrelevant(t *testing.T) {
 		before := Compute(w)
 		shuffled := *w
 		shuffled.Pods = slices.Clone(w.Pods)
-		rand.New(rand.NewSource(int64(rapid.IntRange(0, 1<<30).Draw(t, "seed")))).Shuffle(len(shuffled.Pods), func(i, j int) {
+		rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)).Shuffle(len(shuffled.Pods), func(i, j int) {
 			shuffled.Pods[i], shuffled.Pods[j] = shuffled.Pods[j], shuffled.Pods[i]
 		})
 		sortSteps := func(p Plan) Plan {

@@ -228,7 +228,7 @@ func TestComputeSaysWhatHolds(t *testing.T) {
 	})
 	t.Run("CS-109: the budget is named", func(t *testing.T) {
 		p := Compute(world(limits(3, 0, 1, 0), "n-u o+ o+"))
-		if want := "2 pods wait because maxUnavailable allows 1 unavailable pods"; p.Waiting != want {
+		if want := []string{"2 pods wait because maxUnavailable allows 1 unavailable pods"}; !cmp.Equal(p.Waiting, want) {
 			t.Errorf("got %q, want %q", p.Waiting, want)
 		}
 	})

@@ -25,6 +25,7 @@ func scale(w *World, p *Plan) {
 	q := computeQuota(c, w.Limits, w.PartitionRollback)
 	if q.up > q.upLimit {
 		p.ScaleUpLimit = new(q.upLimit)
+		p.await(fmt.Sprintf("scaleStrategy.maxUnavailable holds back %d new pods", q.up-q.upLimit))
 	}
 	if q.up > 0 {
 		p.add(PhaseScale, creations(w, q)...)

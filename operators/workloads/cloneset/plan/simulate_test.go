@@ -58,6 +58,7 @@ func (s *simulator) step(step Step) bool {
 		p.InPlace.Due = false
 	case Refuse:
 		return false
+	case Create, SetState, SetTemplateHash:
 	}
 	if step.PutHooksBack {
 		p.HeldForUpdate, p.UpdateHooked = true, true
@@ -87,6 +88,7 @@ func (s *simulator) settle() {
 			p.UpdateHooked = true
 		case wire.LifecyclePreparingDelete:
 			p.HeldForDelete = false
+		case wire.LifecyclePreparingNormal, wire.LifecycleNormal, wire.LifecycleUpdating:
 		}
 	}
 }

@@ -98,12 +98,12 @@ func Progressed(w *World, s Summary, before *Progress, moved Moved, deadline tim
 			since = before.Since
 		}
 	}
-	if left := since.Add(deadline).Sub(w.Now); left < 0 {
+	left := since.Add(deadline).Sub(w.Now)
+	if left < 0 {
 		return exceeded(s, w.Now), 0
-	} else {
-		// One second late, so that the look at the deadline finds it passed.
-		return Progress{Reason: ReasonUpdated, Message: "CloneSet is progressing", Since: since}, left + time.Second
 	}
+	// One second late, so that the look at the deadline finds it passed.
+	return Progress{Reason: ReasonUpdated, Message: "CloneSet is progressing", Since: since}, left + time.Second
 }
 
 func exceeded(s Summary, since time.Time) Progress {

@@ -12,7 +12,8 @@ import (
 // revision or the one that carries on what is in flight.
 func update(w *World, p *Plan) {
 	roll := planRollout(w)
-	p.Waiting = roll.waiting
+	p.Rolling = len(roll.wanted) > 0 && !w.Limits.Paused
+	p.await(roll.waiting)
 	moves := make(map[string]*Step, len(roll.chosen))
 	for _, pod := range roll.chosen {
 		moves[pod.Name] = move(w, pod, roll.target)
