@@ -29,7 +29,7 @@ func TestRefused(t *testing.T) {
 			set.Spec.Template.Spec.Containers = nil
 		}, "spec.template.spec.containers"},
 		{"CS-35: a negative partition", partition("-1"), rollingPath + "partition"},
-		{"CS-35: a partition above 100%", partition("101%"), rollingPath + "partition"},
+		{"CS-35: a partition of a negative percentage", partition("-1%"), rollingPath + "partition"},
 		{"CS-35: a partition that is neither number nor percentage", rolling(func(r *v1beta1.RollingUpdateCloneSetStrategy) {
 			r.Partition = new(intstr.FromString("5"))
 		}), rollingPath + "partition"},

@@ -62,6 +62,9 @@ func (j *Journal) See(p Pod, at time.Time) {
 	case p.identity() != before.identity():
 		j.breach("pod %s is not the same any more: %+v was %+v", p.Name, p.identity(), before.identity())
 	}
+	if last, seen := j.pods[p.Name]; seen && last.Ready && last.Image != p.Image {
+		j.breach("the image of pod %s was changed while it was in service", p.Name)
+	}
 	j.pods[p.Name] = p
 	j.checkLimits()
 	j.clock(p, at)

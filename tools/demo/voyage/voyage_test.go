@@ -140,6 +140,8 @@ func TestBrokenPromises(t *testing.T) {
 			p.Node = "node-2"
 			j.See(p, start())
 		}, "pod web-0 is not the same any more"},
+		{"an image that is changed in service", func(j *voyage.Journal, _ *voyage.Voyage) { j.See(pod(0, "v2"), start()) },
+			"the image of pod web-0 was changed while it was in service"},
 		{"a deleted pod", func(j *voyage.Journal, _ *voyage.Voyage) { j.Gone("web-0") }, "pod web-0 was deleted"},
 		{"a new pod", func(j *voyage.Journal, _ *voyage.Voyage) { j.See(pod(7, "v1"), start()) }, "pod web-7 was made"},
 		{"a leg that fails", func(j *voyage.Journal, _ *voyage.Voyage) { j.Fail("it took too long") }, "it took too long"},
