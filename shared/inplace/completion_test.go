@@ -96,6 +96,7 @@ func TestCompletedByStatus(t *testing.T) {
 
 func TestCompletedByAnnotations(t *testing.T) {
 	running := func(t *testing.T, image string) *corev1.Pod {
+		t.Helper()
 		pod := updated(t, image)
 		(&node{started: 2, daemon: true}).run(pod)
 		return pod

@@ -27,15 +27,24 @@ func Compute(old, new *appsv1.ControllerRevision, opts Options) (change *Change,
 	if refusal := refuseRevisions(old, new, opts); refusal != "" {
 		return nil, refusal, nil
 	}
-	oldTemplate, err := revision.Template(old)
-	if err != nil {
-		return nil, "the old revision cannot be read: " + err.Error(), nil
+	oldTemplate, refusal := read(old)
+	if refusal != "" {
+		return nil, refusal, nil
 	}
-	newTemplate, err := revision.Template(new)
-	if err != nil {
-		return nil, "the new revision cannot be read: " + err.Error(), nil
+	newTemplate, refusal := read(new)
+	if refusal != "" {
+		return nil, refusal, nil
 	}
 	return computeTemplates(oldTemplate, newTemplate, opts)
+}
+
+// read returns the template of a revision, or refuses one that holds none (IP-10).
+func read(r *appsv1.ControllerRevision) (template *corev1.PodTemplateSpec, refusal string) {
+	template, err := revision.Template(r)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return template, ""
 }
 
 // refuseRevisions refuses what can be told without looking into the templates.

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -226,8 +227,9 @@ func TestEngineWritesNothingStale(t *testing.T) {
 		l.engine.Client = interceptor.NewClient(l.admin, interceptor.Funcs{
 			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 				err := c.SubResource(sub).Patch(ctx, obj, patch, opts...)
-				l.edit(touch)
-				return err
+				other := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: obj.GetName(), Namespace: obj.GetNamespace()}}
+				write := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"touched":"yes"}}}`))
+				return errors.Join(err, c.Patch(ctx, other, write))
 			},
 		})
 		progress, err := l.engine.Start(t.Context(), l.pod(), swapMain, targetOf("web-2"))

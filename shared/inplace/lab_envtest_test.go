@@ -1,6 +1,7 @@
 package inplace_test
 
 import (
+	"context"
 	"maps"
 	"testing"
 	"time"
@@ -184,6 +185,8 @@ func (l *lab) watch() (stop func() []*corev1.Pod) {
 	return func() []*corev1.Pod {
 		l.t.Helper()
 		defer w.Stop()
+		ctx, cancel := context.WithTimeout(l.t.Context(), 30*time.Second)
+		defer cancel()
 		last := l.pod().ResourceVersion
 		var seen []*corev1.Pod
 		for {
@@ -197,7 +200,7 @@ func (l *lab) watch() (stop func() []*corev1.Pod) {
 				if pod.ResourceVersion == last {
 					return seen
 				}
-			case <-time.After(30 * time.Second):
+			case <-ctx.Done():
 				l.t.Fatal("the watch does not deliver the newest version of the pod")
 			}
 		}

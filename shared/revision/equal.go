@@ -2,6 +2,7 @@ package revision
 
 import (
 	"bytes"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -51,15 +52,9 @@ func alignPullPolicies(a, b []corev1.Container) {
 }
 
 func isDefaultPullPolicy(policy corev1.PullPolicy, images ...string) bool {
-	switch policy {
-	case corev1.PullAlways:
-		return true
-	case corev1.PullIfNotPresent:
-		for _, image := range images {
-			if !followsLatest(image) {
-				return true
-			}
-		}
-	}
-	return false
+	return policy == corev1.PullAlways || policy == corev1.PullIfNotPresent && !allFollowLatest(images)
+}
+
+func allFollowLatest(images []string) bool {
+	return !slices.ContainsFunc(images, func(image string) bool { return !followsLatest(image) })
 }
