@@ -39,10 +39,15 @@ type scene struct {
 	history *history.Pods
 }
 
-// assess runs a test in a namespace of its own. The name says what should hold, with the rules it comes from.
+// assess runs a test in a namespace of its own. The name holds the rules that it comes from, a colon, and what
+// should hold.
 func assess(t *testing.T, name string, body func(*scene)) {
 	t.Helper()
-	feature := features.New(t.Name()).Assess(name, func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+	rules, claim, found := strings.Cut(name, ": ")
+	if !found {
+		t.Fatalf("no rule in the name %q", name)
+	}
+	feature := features.New(rules).Assess(claim, func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 		c, ok := ctx.Value(clusterKey{}).(*cluster)
 		if !ok {
 			t.Fatal("the environment has no cluster")

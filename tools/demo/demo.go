@@ -60,7 +60,11 @@ func (g ground) explainNodes() {
 func (g ground) judge(v voyage.Voyage) error {
 	broken := v.Broken()
 	if len(broken) == 0 {
-		fmt.Fprintln(g.out, "Every promise was kept: no pod was replaced or moved, no limit was passed, no request was lost.")
+		kept := "Every promise was kept: no pod was replaced or moved, no limit was passed"
+		if v.Load != nil {
+			kept += ", no request was lost"
+		}
+		fmt.Fprintln(g.out, kept+".")
 		return nil
 	}
 	for _, text := range broken {
@@ -78,7 +82,7 @@ func (g ground) tellHow(c plan.Cluster) {
 		"  " + kubectl + ` patch clone web --type=json -p '[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"flotilla/test-server:v1"}]'`,
 		"  " + kubectl + " describe clone web",
 		"Take it down:",
-		"  go run ./tools/cluster down --name " + g.name,
+		"  go run ./tools/demo down --name " + g.name,
 	}
 	fmt.Fprintf(g.out, "\n%s\n", strings.Join(lines, "\n"))
 }

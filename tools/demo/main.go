@@ -40,8 +40,23 @@ func rootCommand() *cobra.Command {
 	f.BoolVar(&o.simulated, "simulated", os.Geteuid() != 0, "use simulated nodes, for which no root is needed")
 	root.Flags().BoolVar(&o.down, "down", false, "take the cluster down at the end instead of keeping it")
 	root.Flags().IntVar(&o.rate, "rate", 50, "requests a second")
-	root.AddCommand(installCommand(&o))
+	root.AddCommand(installCommand(&o), downCommand(&o))
 	return root
+}
+
+func downCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "down",
+		Short: "Take the cluster down, and with simulated nodes the processes that the demo started",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			g, err := newGround(cmd.Context(), *o)
+			if err != nil {
+				return err
+			}
+			return g.takeDown(cmd.Context())
+		},
+	}
 }
 
 func installCommand(o *options) *cobra.Command {
