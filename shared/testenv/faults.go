@@ -107,10 +107,15 @@ func (f *Faults) decide(w Write) *Fault {
 	if fault == nil || fault.After {
 		f.writes = append(f.writes, w)
 	}
-	if fault != nil && fault.Crash {
-		f.crashed = true
-	}
 	return fault
+}
+
+// crash makes every later request fail. A crash after a write happens once the API server has answered, so
+// that whoever sees it can rely on the write.
+func (f *Faults) crash() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.crashed = true
 }
 
 func (f *Faults) next(w Write) *Fault {
@@ -153,6 +158,9 @@ func (t *faultyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := resp.Body.Close(); err != nil {
 			return nil, err
 		}
+	}
+	if fault.Crash {
+		t.faults.crash()
 	}
 	if fault.Answer != nil {
 		return answer(req, fault.Answer)
