@@ -88,7 +88,7 @@ func (s Status) Write(out io.Writer) error {
 		if p.Alive {
 			fmt.Fprintf(w, "%s\trunning\t%d\n", p.ID, p.PID)
 		} else {
-			fmt.Fprintf(w, "%s\tstopped\t\n", p.ID)
+			fmt.Fprintf(w, "%s\tstopped\n", p.ID)
 		}
 	}
 	s.writeNodes(w)
@@ -111,7 +111,7 @@ func (s Status) writeNodes(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", n.Name, state, n.Version)
 	}
 	if s.Cluster.Simulated > 0 {
-		fmt.Fprintf(w, "simulated\t%d of %d ready\t\n", s.Ready(true), s.Cluster.Simulated)
+		fmt.Fprintf(w, "simulated\t%d of %d ready\n", s.Ready(true), s.Cluster.Simulated)
 	}
 }
 
