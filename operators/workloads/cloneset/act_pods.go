@@ -3,6 +3,7 @@ package cloneset
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -124,6 +125,11 @@ func (r *Reconciler) updateInPlace(ctx context.Context, set *appsv1beta1.CloneSe
 	progress, err := r.Engine.Start(ctx, pod, change, inplace.Target{
 		Revision: target.Name, Labels: r.revisionLabels(target.Name), State: step.State,
 	})
+	if errors.Is(err, inplace.ErrNotInPlace) && o.Policy == plan.InPlaceIfPossible {
+		// The revisions allow it but this pod does not: an adopted one without the readiness gate.
+		step.Reason = err.Error()
+		return r.markForRecreate(ctx, set, pod, step)
+	}
 	if err != nil {
 		if !apierrors.IsConflict(err) {
 			r.eventUpdateFailed(set, pod, err)

@@ -3,6 +3,7 @@ package cloneset
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
+	"github.com/flotilla-k8s/flotilla/shared/api/wire"
 	"github.com/flotilla-k8s/flotilla/shared/revision"
 )
 
@@ -97,10 +99,20 @@ func (r *Reconciler) listRevisions(ctx context.Context, set *appsv1beta1.CloneSe
 	return all, nil
 }
 
+// newRevision makes the revision of the template. It carries the annotations of the set (CS-22), but for
+// what belongs to the set's own versions, and the hash of the claims (RV-14).
 func (r *Reconciler) newRevision(set *appsv1beta1.CloneSet, number int64, collisions int32) (*appsv1.ControllerRevision, error) {
+	claims, err := revision.VCTHash(set.Spec.VolumeClaimTemplates)
+	if err != nil {
+		return nil, fmt.Errorf("hashing the claim templates: %w", err)
+	}
+	annotations := map[string]string{}
+	maps.Copy(annotations, set.Annotations)
+	delete(annotations, wire.AnnotationOtherVersion)
+	annotations[wire.AnnotationVCTHash] = claims
 	rev, err := revision.New(revision.Params{
 		Owner: set, OwnerGVK: kind(), Template: &set.Spec.Template,
-		Revision: number, CollisionCount: collisions, Annotations: set.Annotations,
+		Revision: number, CollisionCount: collisions, Annotations: annotations,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("making the revision of the template: %w", err)

@@ -231,6 +231,7 @@ func TestClaims(t *testing.T) {
 	g.Eventually(s.settled(set, 2, "web:v1")).WithTimeout(soon).Should(Succeed())
 	claims := s.claimNames(set)
 	g.Expect(claims).To(HaveLen(2), "CS-95")
+	g.Expect(s.revisions(set)[0].Annotations[wire.AnnotationVCTHash]).To(MatchRegexp("^[0-9]+$"), "RV-14")
 
 	s.setImage(set, "web:v2")
 	g.Eventually(s.settled(set, 2, "web:v2")).WithTimeout(soon).Should(Succeed())
