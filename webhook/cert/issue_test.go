@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"maps"
 	"testing"
 	"time"
 
@@ -81,10 +82,7 @@ func TestRenewInTime(t *testing.T) {
 		{"WH-153: a CA whose key is lost is replaced", func(d map[string][]byte) { delete(d, "ca.key") }, now(), true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			data := map[string][]byte{}
-			for key, value := range first {
-				data[key] = value
-			}
+			data := maps.Clone(first)
 			if c.spoil != nil {
 				c.spoil(data)
 			}
