@@ -108,7 +108,7 @@ tidy: ## Bring go.mod and go.sum of every module, and go.work.sum, up to date
 
 .PHONY: lint
 lint: $(LINT) ## Run the linters
-	@for m in $(M); do echo "== $$m"; (cd $$m && GOWORK=off $(LINT) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
+	@for m in $(M); do echo "== $$m"; (cd $$m && GOWORK=off $(LINT) run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 
 .PHONY: verify
 verify: generate tidy ## Fail if generated files or go.mod/go.sum are stale

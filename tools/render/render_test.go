@@ -12,15 +12,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const namespace = "flotilla-system"
+const (
+	namespace      = "flotilla-system"
+	defaultOverlay = "../../deploy/overlays/default"
+)
 
 // object is one rendered object, decoded where a test looks into it.
 type object struct {
@@ -40,11 +42,6 @@ type workload struct {
 }
 
 func render(t *testing.T, dir string) []object {
-	t.Helper()
-	return renderDir(t, filepath.Join("../../deploy", dir))
-}
-
-func renderDir(t *testing.T, dir string) []object {
 	t.Helper()
 	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
@@ -88,7 +85,7 @@ func workloads(t *testing.T, objects []object) []workload {
 
 func TestDefaultOverlayHasExactlyItsParts(t *testing.T) {
 	var got []string
-	for _, o := range render(t, "overlays/default") {
+	for _, o := range render(t, defaultOverlay) {
 		switch o.kind {
 		case "Namespace", "CustomResourceDefinition", "Deployment", "DaemonSet", "Service", "ServiceAccount",
 			"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
@@ -115,7 +112,7 @@ func TestDefaultOverlayHasExactlyItsParts(t *testing.T) {
 }
 
 func TestWorkloadsAreComplete(t *testing.T) {
-	objects := render(t, "overlays/default")
+	objects := render(t, defaultOverlay)
 	for _, w := range workloads(t, objects) {
 		t.Run(w.String(), func(t *testing.T) {
 			spec := w.template.Spec
@@ -181,7 +178,7 @@ func checkReplicas(t *testing.T, objects []object, w workload) {
 }
 
 func TestPodsAreRestricted(t *testing.T) {
-	for _, w := range workloads(t, render(t, "overlays/default")) {
+	for _, w := range workloads(t, render(t, defaultOverlay)) {
 		problems := restricted(w.template.Spec)
 		if w.name == "kruise-daemon" {
 			// DEP-43, DEP-44: the runtime's socket is on the host and belongs to root.
@@ -266,7 +263,7 @@ func roles(t *testing.T, objects []object) []rules {
 }
 
 func TestRolesAskForNoMoreThanTheyNeed(t *testing.T) {
-	for _, role := range roles(t, render(t, "overlays/default")) {
+	for _, role := range roles(t, render(t, defaultOverlay)) {
 		for _, rule := range role.rules {
 			for _, list := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs, rule.NonResourceURLs} {
 				if slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, "*") }) {
@@ -286,7 +283,7 @@ func TestRolesAskForNoMoreThanTheyNeed(t *testing.T) {
 }
 
 func TestBindingsPointAtWhatExists(t *testing.T) {
-	objects := render(t, "overlays/default")
+	objects := render(t, defaultOverlay)
 	bound := make(map[string]bool)
 	for _, o := range objects {
 		if o.kind != "ClusterRoleBinding" && o.kind != "RoleBinding" {
@@ -314,7 +311,7 @@ func TestBindingsPointAtWhatExists(t *testing.T) {
 }
 
 func TestEveryLeaseHasItsRights(t *testing.T) {
-	objects := render(t, "overlays/default")
+	objects := render(t, defaultOverlay)
 	for _, w := range workloads(t, objects) {
 		if w.name == "kruise-daemon" || w.name == "kruise-webhook" {
 			continue // they do not elect a leader of this name
@@ -335,23 +332,23 @@ func hasObject(objects []object, kind, name string) bool {
 }
 
 func TestNamespaceAndImagesCanBeChosen(t *testing.T) {
-	deploy, err := filepath.Abs("../../deploy")
+	overlay, err := filepath.Abs(defaultOverlay)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	base, err := filepath.Rel(dir, filepath.Join(deploy, "overlays/default"))
+	base, err := filepath.Rel(dir, overlay)
 	if err != nil {
 		t.Fatal(err)
 	}
-	overlay := "namespace: kruise-system\nresources: [" + base + "]\nimages:\n" +
+	own := "namespace: kruise-system\nresources: [" + base + "]\nimages:\n" +
 		"- {name: flotilla/workloads, newName: registry.example.org/w, newTag: v1}\n" +
 		"- {name: flotilla/webhook, newName: registry.example.org/h, newTag: v1}\n" +
 		"- {name: flotilla/daemon, newName: registry.example.org/d, newTag: v1}\n"
-	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(overlay), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range renderDir(t, dir) {
+	for _, o := range render(t, dir) {
 		// The daemon's policy names its account in an expression, which no transformer reaches; the file says so.
 		inExpression := o.kind == "ValidatingAdmissionPolicy"
 		if strings.Contains(string(o.yaml), namespace) && !inExpression {
