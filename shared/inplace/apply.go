@@ -53,7 +53,7 @@ func Apply(pod *corev1.Pod, change *Change, target Target, now time.Time) (*core
 	if target.State != "" {
 		podstate.SetLifecycle(out, target.State, now)
 	}
-	state := &wire.InPlaceState{Revision: target.Revision, UpdateTimestamp: metav1.NewTime(now)}
+	state := &wire.InPlaceState{Revision: target.Revision, UpdateTimestamp: wholeSecond(now)}
 	change = carryOver(pod, change, state)
 	state.UpdateImages = state.UpdateImages || len(change.Images) > 0
 	state.UpdateEnvFromMetadata = state.UpdateEnvFromMetadata || change.EnvFromMetadata
@@ -66,6 +66,12 @@ func Apply(pod *corev1.Pod, change *Change, target Target, now time.Time) (*core
 	return out, applyFirst(out, change.MetadataPatch, pendingOfChange(change), state, now)
 }
 
+// wholeSecond rounds a time up, as it is kept in whole seconds and a grace period that counts from it
+// must not be shorter than asked for.
+func wholeSecond(t time.Time) metav1.Time {
+	return metav1.NewTime(t.Add(time.Second - time.Nanosecond).Truncate(time.Second))
+}
+
 // permit refuses a change that a pod cannot take for reasons of its own. Source: IP-42.
 func permit(pod *corev1.Pod, change *Change) error {
 	if change.EnvFromMetadata && !podstate.HasGate(pod, wire.InPlaceUpdateReady) {
@@ -75,13 +81,16 @@ func permit(pod *corev1.Pod, change *Change) error {
 	return nil
 }
 
-// drained tells whether a pod may be swapped: it has no gate to be drained by, or is drained.
+// drained tells whether a pod may be swapped: it has no gate to be drained by, or is drained. Our
+// condition alone does not say so: a kubelet that was in the middle of something when we wrote it puts
+// an older Ready=True over ours, for about a second, until it looks again.
 func drained(pod *corev1.Pod) bool {
 	if !podstate.HasGate(pod, wire.InPlaceUpdateReady) {
 		return true
 	}
 	condition := podstate.Condition(pod, wire.InPlaceUpdateReady)
-	return condition != nil && condition.Status == corev1.ConditionFalse
+	return condition != nil && condition.Status == corev1.ConditionFalse &&
+		!podstate.IsTrue(podstate.Condition(pod, corev1.PodReady))
 }
 
 // applyFirst changes the pod by the metadata patch and the first batch, and ends its grace period.

@@ -118,14 +118,25 @@ func nextInGrace(pod *corev1.Pod, grace *wire.InPlaceGrace, state *wire.InPlaceS
 }
 
 // graceLeft returns the rest of a grace period in whole seconds, rounded up. It counts from the
-// start of the update, or from when the pod became not ready if that was later.
+// start of the update, or from when the pod became not ready if that was later, which it is when
+// somebody made it ready again for a moment. That moment was up to a second after its time on the wire.
 func graceLeft(pod *corev1.Pod, grace *wire.InPlaceGrace, state *wire.InPlaceState, now time.Time) time.Duration {
 	start := state.UpdateTimestamp.Time
-	if condition := podstate.Condition(pod, wire.InPlaceUpdateReady); condition != nil && condition.LastTransitionTime.After(start) {
-		start = condition.LastTransitionTime.Time
+	for _, kind := range []corev1.PodConditionType{wire.InPlaceUpdateReady, corev1.PodReady} {
+		condition := podstate.Condition(pod, kind)
+		if condition != nil && condition.LastTransitionTime.After(state.UpdateTimestamp.Time) {
+			start = later(start, condition.LastTransitionTime.Add(time.Second))
+		}
 	}
 	left := start.Add(time.Duration(grace.GraceSeconds) * time.Second).Sub(now)
 	return max(0, (left + time.Second - 1).Truncate(time.Second))
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // nextBatch applies the next batch once the containers of the last one are ready. Source: IP-59.
@@ -155,11 +166,14 @@ func nextBatch(pod *corev1.Pod, state *wire.InPlaceState, now time.Time) (Step, 
 }
 
 // drain makes a pod not ready that has to be before its next batch and is not, because somebody else
-// turned the condition. The batch follows at the next look.
+// turned the condition, or Ready. The batch follows at the next look.
 func drain(pod *corev1.Pod, now time.Time) Step {
+	step := Step{Phase: Draining, Message: "the pod to be not ready"}
 	out := pod.DeepCopy()
-	readiness.BeginInPlace(out, now)
-	return Step{Phase: Draining, Message: "the pod to be not ready", Pod: out, Status: true}
+	if readiness.BeginInPlace(out, now) {
+		step.Pod, step.Status = out, true
+	}
+	return step
 }
 
 // finish lets a pod be ready as far as the engine can say: InPlaceUpdateReady turns True, and a pod

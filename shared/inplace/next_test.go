@@ -92,8 +92,36 @@ func TestNextInGrace(t *testing.T) {
 		if step.Phase != inplace.Draining || !step.Status || images(step.Pod)["main"] != "web:1" {
 			t.Fatalf("got %+v", step)
 		}
-		if again := next(t, step.Pod, start.Add(13*time.Second)); again.RequeueAfter != 8*time.Second {
+		if again := next(t, step.Pod, start.Add(13*time.Second)); again.RequeueAfter != 9*time.Second {
+			t.Errorf("got %+v; the time on the wire may be a second too early", again)
+		}
+	})
+	t.Run("IP-62: nor is one swapped that the kubelet has put back into service for a moment", func(t *testing.T) {
+		pod := inGrace(t)
+		pod.Status.Conditions = append(pod.Status.Conditions,
+			corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
+			corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+		step := next(t, pod, start.Add(11*time.Second))
+		if step.Phase != inplace.Draining || !step.Status || podstate.IsTrue(podstate.Condition(step.Pod, corev1.PodReady)) {
+			t.Fatalf("got %+v", step)
+		}
+		if again := next(t, step.Pod, start.Add(13*time.Second)); again.Phase != inplace.InGrace || again.RequeueAfter != 9*time.Second {
 			t.Errorf("got %+v", again)
+		}
+		podstate.Condition(pod, corev1.ContainersReady).Status = corev1.ConditionFalse
+		if left := next(t, pod, start.Add(11*time.Second)); left.Phase != inplace.Draining || left.Pod != nil {
+			t.Errorf("got %+v; Ready is left to the kubelet, and nothing is written", left)
+		}
+	})
+	t.Run("IP-62: a period that begins within a second is not shorter for it", func(t *testing.T) {
+		begin := start.Add(900 * time.Millisecond)
+		pod, err := inplace.Apply(drainedPod(), &inplace.Change{Images: map[string]string{"main": "web:2"}, GraceSeconds: 10}, targetOf("web-2"), begin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What comes back from the API server has whole seconds.
+		if step := next(t, pod, begin.Add(9999*time.Millisecond)); step.Phase != inplace.InGrace {
+			t.Errorf("got %+v after less than ten seconds", step)
 		}
 	})
 	t.Run("IP-65: the recorded length counts, and a state must be there", func(t *testing.T) {
