@@ -53,7 +53,7 @@ func copyLog(ctx context.Context, out io.Writer, path string, follow bool) error
 	if err != nil {
 		return fmt.Errorf("opening the log: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // read only: nothing can be lost
 	for {
 		if _, err := io.Copy(out, file); err != nil {
 			return fmt.Errorf("reading the log: %w", err)

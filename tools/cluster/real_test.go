@@ -31,8 +31,8 @@ func TestRealNodes(t *testing.T) {
 	}
 	c := newTool(t, "test-"+strconv.Itoa(os.Getpid()%10000))
 	before := hostState(t)
-	client := c.up("--nodes", "2", "--simulated", "1")
-	c.must("load", busyboxArchive(t), "--to", "registry")
+	client := c.up(t.Context(), "--nodes", "2", "--simulated", "1")
+	c.must(t.Context(), "load", busyboxArchive(t), "--to", "registry")
 	ctx, pods := t.Context(), client.Pods(metav1.NamespaceDefault)
 	names := []string{"web-1", "web-2"}
 	eachReady := func() error {
@@ -67,7 +67,7 @@ func TestRealNodes(t *testing.T) {
 	eventually(t, "the Service answers the host", func() error { return get(ctx, "http://"+address+"/hostname") })
 	for _, machine := range []string{"node-1", "node-2"} {
 		eventually(t, "the Service answers "+machine, func() error {
-			_, err := c.run("exec", machine, "--", "/bin/busybox", "nc", "-w", "2", address, "80", "-e", "/bin/true")
+			_, err := c.run(t.Context(), "exec", machine, "--", "/bin/busybox", "nc", "-w", "2", address, "80", "-e", "/bin/true")
 			return err
 		})
 	}
@@ -96,7 +96,7 @@ func TestRealNodes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c.must("up")
+		c.must(t.Context(), "up")
 		eventually(t, "pods get ready again", eachReady)
 	})
 
@@ -104,13 +104,13 @@ func TestRealNodes(t *testing.T) {
 		if err := c.pid(plan.ControlPlane, ".machine").Stop(ctx, 0); err != nil {
 			t.Fatal(err)
 		}
-		c.must("up")
+		c.must(t.Context(), "up")
 		eventually(t, "pods get ready again", eachReady)
 		eventually(t, "the Service answers the host", func() error { return get(ctx, "http://"+address+"/hostname") })
 	})
 
 	t.Run("up reports what it cannot change", func(t *testing.T) {
-		if _, err := c.run("up", "--nodes", "3"); err == nil || !strings.Contains(err.Error(), "--nodes=2, not 3") {
+		if _, err := c.run(t.Context(), "up", "--nodes", "3"); err == nil || !strings.Contains(err.Error(), "--nodes=2, not 3") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -120,7 +120,7 @@ func TestRealNodes(t *testing.T) {
 	if len(inside) < 15 {
 		t.Errorf("only %d processes of the cluster were found, the check below would prove little", len(inside))
 	}
-	c.must("down")
+	c.must(t.Context(), "down")
 	for _, r := range inside {
 		if r.Alive() {
 			t.Errorf("process %d survived", r.PID)
@@ -262,7 +262,7 @@ func (c tool) nothingLeft(block int, before string) {
 	if _, err := os.Stat(c.dir); !os.IsNotExist(err) {
 		t.Errorf("data is left in %s", c.dir)
 	}
-	if out, err := c.run("down"); err != nil {
+	if out, err := c.run(t.Context(), "down"); err != nil {
 		t.Errorf("down a second time: %v %s", err, out)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 func TestSimulatedNodes(t *testing.T) {
 	c := newTool(t, "test-sim-"+strconv.Itoa(os.Getpid()%10000))
-	client := c.up("--nodes", "0", "--simulated", "2")
+	client := c.up(t.Context(), "--nodes", "0", "--simulated", "2")
 	ctx, pods := t.Context(), client.Pods(metav1.NamespaceDefault)
 	const gate = "example.com/gate"
 	_, err := pods.Create(ctx, &corev1.Pod{
@@ -139,11 +139,11 @@ func TestSimulatedNodes(t *testing.T) {
 		return fmt.Errorf("it is still there: %w", err)
 	})
 
-	c.must("down", "--keep-data")
+	c.must(t.Context(), "down", "--keep-data")
 	if left := c.processes(); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
-	client = c.up()
+	client = c.up(t.Context())
 	if _, err := client.Pods(metav1.NamespaceDefault).Get(ctx, "job", metav1.GetOptions{}); err != nil {
 		t.Errorf("the kept data has lost a pod: %v", err)
 	}

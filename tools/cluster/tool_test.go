@@ -55,9 +55,9 @@ func newTool(t *testing.T, name string) tool {
 }
 
 // run runs a subcommand and returns its standard output.
-func (c tool) run(subcommand string, args ...string) (string, error) {
+func (c tool) run(ctx context.Context, subcommand string, args ...string) (string, error) {
 	c.t.Helper()
-	cmd := exec.CommandContext(c.t.Context(), c.path, append([]string{subcommand, "--name", c.name}, args...)...)
+	cmd := exec.CommandContext(ctx, c.path, append([]string{subcommand, "--name", c.name}, args...)...)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	err := cmd.Run()
@@ -67,9 +67,9 @@ func (c tool) run(subcommand string, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func (c tool) must(subcommand string, args ...string) string {
+func (c tool) must(ctx context.Context, subcommand string, args ...string) string {
 	c.t.Helper()
-	out, err := c.run(subcommand, args...)
+	out, err := c.run(ctx, subcommand, args...)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -77,9 +77,9 @@ func (c tool) must(subcommand string, args ...string) string {
 }
 
 // up brings the cluster up and returns a client for it.
-func (c tool) up(args ...string) corev1client.CoreV1Interface {
+func (c tool) up(ctx context.Context, args ...string) corev1client.CoreV1Interface {
 	c.t.Helper()
-	kubeconfig := strings.TrimSpace(c.must("up", args...))
+	kubeconfig := strings.TrimSpace(c.must(ctx, "up", args...))
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		c.t.Fatalf("reading the printed kubeconfig %q: %v", kubeconfig, err)

@@ -18,8 +18,8 @@ type Cgroups struct {
 	Root string // usually /sys/fs/cgroup
 }
 
-// controllers that a kubelet wants.
-var controllers = []string{"cpu", "cpuset", "memory", "pids"}
+// controllers lists those that a kubelet wants.
+func controllers() []string { return []string{"cpu", "cpuset", "memory", "pids"} }
 
 func (c Cgroups) unified() bool {
 	_, err := os.Stat(filepath.Join(c.Root, "cgroup.controllers"))
@@ -55,9 +55,9 @@ func (c Cgroups) Check() error {
 			return fmt.Errorf("reading the controllers of control groups: %w", err)
 		}
 		have := strings.Fields(string(content))
-		missing = slices.DeleteFunc(slices.Clone(controllers), func(name string) bool { return slices.Contains(have, name) })
+		missing = slices.DeleteFunc(controllers(), func(name string) bool { return slices.Contains(have, name) })
 	} else {
-		for _, name := range controllers {
+		for _, name := range controllers() {
 			if _, err := os.Stat(filepath.Join(c.Root, name, "cgroup.procs")); err != nil {
 				missing = append(missing, name)
 			}
@@ -99,7 +99,7 @@ func (c Cgroups) delegate(dir string) error {
 	if !c.unified() {
 		return nil
 	}
-	enable := "+" + strings.Join(controllers, " +")
+	enable := "+" + strings.Join(controllers(), " +")
 	if err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte(enable), 0o644); err != nil {
 		return fmt.Errorf("enabling controllers below %s: %w", dir, err)
 	}

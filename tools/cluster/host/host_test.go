@@ -15,11 +15,11 @@ import (
 func TestMissing(t *testing.T) {
 	have := map[string]bool{"/usr/sbin/runc": true, "/usr/lib/cni/bridge": true, "/opt/cni/bin/portmap": true}
 	got := Missing([]Tool{
-		{"runc", "runc", binDirs},
+		{"runc", "runc", []string{"/usr/sbin", "/usr/bin"}},
 		{"bridge", "containernetworking-plugins", []string{"/usr/lib/cni", "/opt/cni/bin"}},
 		{"portmap", "containernetworking-plugins", []string{"/usr/lib/cni", "/opt/cni/bin"}},
-		{"iptables", "iptables", binDirs},
-		{"iptables-save", "iptables", binDirs},
+		{"iptables", "iptables", []string{"/usr/sbin", "/usr/bin"}},
+		{"iptables-save", "iptables", []string{"/usr/sbin", "/usr/bin"}},
 	}, func(path string) bool { return have[path] })
 	if diff := cmp.Diff([]string{"iptables"}, got); diff != "" {
 		t.Error(diff)
@@ -119,7 +119,7 @@ func TestCgroupsOfTheFirstVersion(t *testing.T) {
 	if err := c.Make("flotilla-x/node-1"); err != nil {
 		t.Fatal(err)
 	}
-	for _, controller := range controllers {
+	for _, controller := range controllers() {
 		if _, err := os.Stat(filepath.Join(c.Root, controller, "flotilla-x", "node-1")); err != nil {
 			t.Error(err)
 		}

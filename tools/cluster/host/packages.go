@@ -18,23 +18,22 @@ type Tool struct {
 	Dirs    []string // where it is looked for
 }
 
-var binDirs = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
-
 // Tools lists what real nodes need. busybox is for the images of tests.
 func Tools() []Tool {
+	bin := []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 	cni := []string{"/usr/lib/cni", "/opt/cni/bin"}
 	return []Tool{
-		{"runc", "runc", binDirs},
+		{"runc", "runc", bin},
 		{"bridge", "containernetworking-plugins", cni},
 		{"host-local", "containernetworking-plugins", cni},
 		{"loopback", "containernetworking-plugins", cni},
 		{"portmap", "containernetworking-plugins", cni},
-		{"iptables", "iptables", binDirs},
-		{"conntrack", "conntrack", binDirs},
-		{"ethtool", "ethtool", binDirs},
-		{"ip", "iproute2", binDirs},
-		{"mount", "mount", binDirs},
-		{"busybox", "busybox-static", binDirs},
+		{"iptables", "iptables", bin},
+		{"conntrack", "conntrack", bin},
+		{"ethtool", "ethtool", bin},
+		{"ip", "iproute2", bin},
+		{"mount", "mount", bin},
+		{"busybox", "busybox-static", bin},
 	}
 }
 

@@ -24,7 +24,7 @@ func Routes() ([]Route, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the routes: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // read only: nothing can be lost
 	return parseRoutes(file)
 }
 

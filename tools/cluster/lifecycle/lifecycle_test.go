@@ -90,7 +90,7 @@ func TestPlaceAvoidsTakenPorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	t.Cleanup(func() { _ = listener.Close() })
 	if err := m.place(t.Context(), &first, true); err == nil || !strings.Contains(err.Error(), "port for registry is taken") {
 		t.Errorf("a recorded cluster: %v", err)
 	}

@@ -25,8 +25,8 @@ type starter struct {
 	starts  map[string]int // so far, by process
 }
 
-// ensureAll starts the processes that do not run, and restarts those that run with other
-// arguments than they would get now. What has to wait for another is left for the next call.
+// ensureAll starts the processes that do not run, and restarts those that run another program, or
+// with other arguments, than they would now. What has to wait for another is left for the next call.
 func (s starter) ensureAll(ctx context.Context, serving bool) error {
 	for _, p := range s.cluster.Processes() {
 		if err := s.ensure(ctx, p, serving); err != nil {
@@ -41,7 +41,7 @@ func (s starter) ensure(ctx context.Context, p plan.Process, serving bool) error
 	if err != nil {
 		return err
 	}
-	if r.Alive() && slices.Equal(r.Args, p.Args) {
+	if r.Alive() && slices.Equal(r.Command, p.Command()) {
 		return nil
 	}
 	first, err := machineOf(s.cluster, p.Machine)
@@ -52,7 +52,7 @@ func (s starter) ensure(ctx context.Context, p plan.Process, serving bool) error
 		return nil
 	}
 	if r.Alive() {
-		s.say("Stopping %s, which runs with other arguments", p.ID())
+		s.say("Stopping %s, which runs another program or with other arguments", p.ID())
 		if err := r.Stop(ctx, stopGrace); err != nil {
 			return err
 		}
@@ -84,6 +84,7 @@ func (s starter) start(ctx context.Context, p plan.Process, first process.Record
 	if err != nil {
 		return err
 	}
+	r.Command = p.Command()
 	return r.Save(processRecord(s.cluster, p))
 }
 

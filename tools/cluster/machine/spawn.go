@@ -43,7 +43,7 @@ func Spawn(self string, m plan.Machine) (process.Record, error) {
 	if err != nil {
 		return process.Record{}, fmt.Errorf("making machine %s: %w", m.Name, err)
 	}
-	defer complaint.Close()
+	defer func() { _ = complaint.Close() }()            // read only: nothing can be lost
 	cmd := exec.Command(self, Subcommand, string(spec)) //nolint:noctx // it outlives every context of ours
 	cmd.Dir = "/"
 	cmd.Env = []string{}

@@ -35,7 +35,7 @@ func enter(first process.Record) error {
 	if err != nil {
 		return fmt.Errorf("opening machine %d: %w", first.PID, err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }() // it only refers to the process
 	if !first.Alive() {
 		return fmt.Errorf("entering machine %d: it is gone", first.PID)
 	}
@@ -61,7 +61,7 @@ func Start(first process.Record, c process.Command) (process.Record, error) {
 	if err != nil {
 		return process.Record{}, err
 	}
-	return c.Identify(pid)
+	return process.Observe(pid)
 }
 
 // Run runs a command inside the machine to its end, with the streams the caller has set. Its

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -90,16 +89,7 @@ func (b Builder) BinDir() (string, error) {
 
 // target reads the part's module and works out where its outcome belongs.
 func (b Builder) target(part Part) (target, error) {
-	files := map[string][]byte{}
-	root := filepath.Join(b.Source, part.Name)
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, root)] = content
-		return err
-	})
+	files, err := contents(filepath.Join(b.Source, part.Name))
 	if err != nil {
 		return target{}, fmt.Errorf("reading the module of part %s: %w", part.Name, err)
 	}
@@ -110,6 +100,20 @@ func (b Builder) target(part Part) (target, error) {
 	flags := part.flags(version)
 	name := fmt.Sprintf("%s-%s-%s", part.Name, version, key(files, flags, runtime.GOOS+"/"+runtime.GOARCH))
 	return target{Part: part, version: version, flags: flags, dir: filepath.Join(b.Cache, "parts", name)}, nil
+}
+
+// contents returns the files below a directory by their paths in it, which start with a slash.
+func contents(dir string) (map[string][]byte, error) {
+	root := os.DirFS(dir)
+	files := map[string][]byte{}
+	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files["/"+path], err = fs.ReadFile(root, path)
+		return err
+	})
+	return files, err
 }
 
 // ensure builds the target unless it is there. The result appears by one rename, so an
@@ -130,12 +134,10 @@ func (b Builder) ensure(ctx context.Context, t target) error {
 	if exists(t.dir) {
 		return nil
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(t.dir), ".building-"+t.Name+"-")
-	if err != nil {
-		return fmt.Errorf("making a build directory: %w", err)
-	}
+	// The name is the same every time: what a killed build has left is replaced by the next.
+	temp := filepath.Join(filepath.Dir(t.dir), ".building-"+filepath.Base(t.dir))
 	defer func() { _ = os.RemoveAll(temp) }() // gone already when the rename succeeded
-	if err := os.Chmod(temp, 0o755); err != nil {
+	if err := errors.Join(os.RemoveAll(temp), os.Mkdir(temp, 0o755)); err != nil {
 		return fmt.Errorf("making a build directory: %w", err)
 	}
 	started := time.Now()

@@ -144,7 +144,8 @@ func TestKeyPairIsKept(t *testing.T) {
 		}
 		return string(private) + string(public)
 	}
-	if read() != read() {
+	first := read()
+	if read() != first {
 		t.Error("the keys changed")
 	}
 }

@@ -37,7 +37,7 @@ func (c Cluster) Identities() []Identity {
 			Name: apiServerIdentity, User: "kube-apiserver", WithoutKubeconfig: true,
 			Hosts: []string{
 				"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
-				"localhost", loopback.String(), e.Address.String(), n.APIService().String(),
+				"localhost", loopback, e.Address.String(), n.APIService().String(),
 			},
 		},
 		{Name: kubeletClientIdentity, User: "kube-apiserver-kubelet-client", Groups: []string{masters}, WithoutKubeconfig: true},

@@ -24,7 +24,7 @@ const (
 	portsPerBlock     = 10
 )
 
-var loopback = netip.MustParseAddr("127.0.0.1")
+const loopback = "127.0.0.1"
 
 // Network is the address plan of one block.
 type Network struct {
@@ -115,7 +115,7 @@ func (p Params) Endpoints() Endpoints {
 	}
 	base := firstLoopbackPort + p.Block*portsPerBlock
 	return Endpoints{
-		Address: loopback, APIServer: base,
+		Address: netip.MustParseAddr(loopback), APIServer: base,
 		EtcdClient: base + 1, EtcdPeer: base + 2,
 		ControllerManager: base + 3, Scheduler: base + 4, Registry: base + 5,
 	}

@@ -32,6 +32,9 @@ const (
 	Kwok    = "kwok"
 )
 
+// Command is what distinguishes a start of the process from another: its program and arguments.
+func (p Process) Command() []string { return append([]string{p.Program}, p.Args...) }
+
 // ContainerdSocket is where a node's containerd answers, seen from inside the node.
 const ContainerdSocket = "/run/containerd/containerd.sock"
 

@@ -20,10 +20,11 @@ import (
 
 // Record identifies one process for good: the id, when it started and since which boot.
 type Record struct {
-	PID   int      `json:"pid"`
-	Start uint64   `json:"start"` // clock ticks since boot
-	Boot  string   `json:"boot"`
-	Args  []string `json:"args"` // as started, to see when another start would differ
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // clock ticks since boot
+	Boot  string `json:"boot"`
+	// Command is for the owner of the record, to see when another start would differ.
+	Command []string `json:"command,omitempty"`
 }
 
 // Command is a program to start.
@@ -40,14 +41,7 @@ func Start(c Command) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	return c.Identify(pid)
-}
-
-// Identify returns the record of the command that was launched as pid.
-func (c Command) Identify(pid int) (Record, error) {
-	record, err := Observe(pid)
-	record.Args = c.Args
-	return record, err
+	return Observe(pid)
 }
 
 // Launch starts the command in a session of its own, so that it outlives the caller and no
@@ -61,12 +55,12 @@ func Launch(c Command) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("opening the log: %w", err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // the child has its own copy
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, fmt.Errorf("opening the null device: %w", err)
 	}
-	defer null.Close()
+	defer func() { _ = null.Close() }()
 	child, err := os.StartProcess(c.Program, append([]string{c.Program}, c.Args...), &os.ProcAttr{
 		Dir: "/", Env: c.Env, Files: []*os.File{null, log, log}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
@@ -112,7 +106,7 @@ func (r Record) Signal(signal unix.Signal) error {
 	if err != nil {
 		return fmt.Errorf("opening process %d: %w", r.PID, err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }() // it only refers to the process
 	// The descriptor holds the process that had the id when it was opened; only now the check
 	// cannot be overtaken.
 	if !r.Alive() {

@@ -89,11 +89,12 @@ func TestSaveAndLoad(t *testing.T) {
 		t.Errorf("without a file: %+v, %v", r, err)
 	}
 	want := started(t, "sleep 60")
+	want.Command = []string{"sleep", "60"}
 	if err := want.Save(path); err != nil {
 		t.Fatal(err)
 	}
 	got, err := Load(path)
-	if err != nil || !got.Alive() || strings.Join(got.Args, " ") != "-c sleep 60" {
+	if err != nil || !got.Alive() || strings.Join(got.Command, " ") != "sleep 60" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {

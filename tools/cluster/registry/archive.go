@@ -141,12 +141,12 @@ func unpack(path, dir string) error {
 	if err != nil {
 		return fmt.Errorf("unpacking image archive: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // read only: nothing can be lost
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("unpacking image archive: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	archive := tar.NewReader(file)
 	for {
 		header, err := archive.Next()

@@ -23,7 +23,7 @@ import (
 
 func serve(t *testing.T, dir string) string {
 	t.Helper()
-	handler, err := Handler(dir, log.New(io.Discard, "", 0))
+	handler, err := Handler(t.Context(), dir, log.New(io.Discard, "", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestABrokenStoreIsReported(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "manifests", "x.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Handler(dir, log.New(io.Discard, "", 0)); err == nil {
+	if _, err := Handler(t.Context(), dir, log.New(io.Discard, "", 0)); err == nil {
 		t.Error("no error")
 	}
 }

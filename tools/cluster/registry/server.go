@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -25,7 +26,7 @@ const maxManifest = 16 << 20
 
 // Handler returns a registry that keeps blobs and manifests in a directory, so that what was
 // pushed survives a restart.
-func Handler(dir string, logger *log.Logger) (http.Handler, error) {
+func Handler(ctx context.Context, dir string, logger *log.Logger) (http.Handler, error) {
 	blobs := filepath.Join(dir, "blobs")
 	if err := os.MkdirAll(blobs, 0o755); err != nil {
 		return nil, fmt.Errorf("making the directory of blobs: %w", err)
@@ -40,7 +41,7 @@ func Handler(dir string, logger *log.Logger) (http.Handler, error) {
 		return nil, err
 	}
 	for _, m := range manifests {
-		request := httptest.NewRequest(http.MethodPut, m.Path, bytes.NewReader(m.Body))
+		request := httptest.NewRequestWithContext(ctx, http.MethodPut, m.Path, bytes.NewReader(m.Body))
 		request.Header.Set("Content-Type", m.ContentType)
 		answer := httptest.NewRecorder()
 		inner.ServeHTTP(answer, request)
@@ -82,16 +83,14 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	for key, values := range answer.Header() {
-		w.Header()[key] = values
-	}
+	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(answer.Body.Bytes()) // a client that went away misses nothing
 }
 
 // Serve serves the directory at an address until the context ends.
 func Serve(ctx context.Context, dir, address string, logger *log.Logger) error {
-	handler, err := Handler(dir, logger)
+	handler, err := Handler(ctx, dir, logger)
 	if err != nil {
 		return err
 	}

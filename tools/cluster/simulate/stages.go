@@ -86,6 +86,7 @@ const (
 // container first and starts it again later, with a moment between in which the pod is not ready.
 // Changed resources are granted without a restart. Pods that are not restarted run to completion.
 func Stages() ([]byte, error) {
+	alive := expression{Key: ".metadata.deletionTimestamp", Operator: "DoesNotExist"}
 	running := in(".status.phase", "Running")
 	return marshal(
 		node("node-start", nodeTemplate, expression{Key: `.status.conditions[]? | select(.type == "Ready") | .status`, Operator: "NotIn", Values: []string{"True"}}),
@@ -98,8 +99,6 @@ func Stages() ([]byte, error) {
 		podDelete(delay{100, 300}),
 	)
 }
-
-var alive = expression{Key: ".metadata.deletionTimestamp", Operator: "DoesNotExist"}
 
 func in(key string, values ...string) expression {
 	return expression{Key: key, Operator: "In", Values: values}
