@@ -14,8 +14,8 @@ import (
 )
 
 // inPlaceOnlyErrors implements CS-43 for both versions (C-4): under InPlaceOnly a template may change
-// only as running pods can follow. The engine of the controller decides, so that what is admitted here
-// is never refused there (C-5).
+// only as running pods can follow. The engine decides, which the controller asks as well, so that both
+// judge the step from the stored template alike (C-5).
 func inPlaceOnlyErrors(set, old *v1beta1.CloneSet, g gates.Set) field.ErrorList {
 	if !isInPlaceOnly(set.Spec.UpdateStrategy) || apiequality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
 		return nil
