@@ -12,7 +12,9 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	kubelettypes "k8s.io/kubelet/pkg/types"
 )
@@ -135,18 +137,18 @@ func (c *Client) Containers(ctx context.Context, podUID string) ([]Container, er
 // Env implements Runtime. The environment is read from the spec that the runtime started the container
 // with, which works for images without an env program and for values of several lines (KP-12, P-7).
 func (c *Client) Env(ctx context.Context, id string) (map[string]string, bool, error) {
-	status, err := c.verboseStatus(ctx, id)
+	answer, err := c.verboseStatus(ctx, id)
 	if err != nil {
 		return nil, false, err
 	}
-	env, told, err := envOfInfo(status.GetInfo())
+	env, told, err := envOfInfo(answer.GetInfo())
 	if err != nil {
 		return nil, false, fmt.Errorf("reading the spec of container %s: %w", id, err)
 	}
 	if told {
 		return env, true, nil
 	}
-	if status.GetStatus().GetState() != runtimev1.ContainerState_CONTAINER_RUNNING {
+	if answer.GetStatus().GetState() != runtimev1.ContainerState_CONTAINER_RUNNING {
 		return nil, false, nil
 	}
 	// NUL ends each entry, so that values may hold newlines.
@@ -167,18 +169,39 @@ func (c *Client) verboseStatus(ctx context.Context, id string) (*runtimev1.Conta
 	return answer, nil
 }
 
-// exec runs a command in a container and returns its standard output.
+// Exec implements Runtime.
+func (c *Client) Exec(ctx context.Context, id string, command []string) error {
+	_, err := c.exec(ctx, id, command, 0)
+	return err
+}
+
+// exec runs a command in a container and returns its standard output. The timeout is in whole seconds; 0
+// means none but that of the context.
 func (c *Client) exec(ctx context.Context, id string, command []string, timeout time.Duration) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout+execMargin)
-	defer cancel()
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout+margin)
+		defer cancel()
+	}
 	answer, err := c.runtimes.ExecSync(ctx, &runtimev1.ExecSyncRequest{
 		ContainerId: id, Cmd: command, Timeout: int64(timeout.Seconds()),
 	})
 	if err != nil {
-		return "", fmt.Errorf("executing %s in container %s: %w", command[0], id, err)
+		return "", fmt.Errorf("executing %q in container %s: %w", command, id, err)
 	}
 	if code := answer.GetExitCode(); code != 0 {
-		return "", fmt.Errorf("executing %s in container %s: exit code %d", command[0], id, code)
+		return "", fmt.Errorf("executing %q in container %s: exit code %d", command, id, code)
 	}
 	return string(answer.GetStdout()), nil
+}
+
+// Stop implements Runtime.
+func (c *Client) Stop(ctx context.Context, id string, grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, grace+margin)
+	defer cancel()
+	_, err := c.runtimes.StopContainer(ctx, &runtimev1.StopContainerRequest{ContainerId: id, Timeout: int64(grace.Seconds())})
+	if err != nil && status.Code(err) != codes.NotFound {
+		return fmt.Errorf("stopping container %s: %w", id, err)
+	}
+	return nil
 }

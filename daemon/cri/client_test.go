@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
@@ -163,7 +164,7 @@ func TestEnv(t *testing.T) {
 			name:      "IP-85: a command that cannot run is an error",
 			container: crifake.Container{State: running},
 			unknown:   true,
-			wantErr:   "executing env",
+			wantErr:   `executing ["env" "-0"]`,
 			wantExecs: 1,
 		},
 		{
@@ -210,5 +211,43 @@ func TestEnvOfNoContainer(t *testing.T) {
 	fake := crifake.Start(t, "containerd", filepath.Join(run(t), "s"))
 	if _, _, err := dial(t, fake).Env(t.Context(), "gone"); status.Code(errors.Unwrap(err)) != codes.NotFound {
 		t.Errorf("got %v, want not found", err)
+	}
+}
+
+func TestStop(t *testing.T) {
+	fake := crifake.Start(t, "containerd", filepath.Join(run(t), "s"))
+	fake.Run(crifake.Container{ID: "c", State: running})
+	client := dial(t, fake)
+	for _, id := range []string{"c", "c", "gone"} {
+		if err := client.Stop(t.Context(), id, 7*time.Second); err != nil {
+			t.Errorf("stopping %s: %v", id, err)
+		}
+	}
+	if calls := fake.Calls(crifake.StopContainer); len(calls) != 3 || calls[0].Timeout != 7 {
+		t.Errorf("asked %+v", calls)
+	}
+	fake.Fail(crifake.StopContainer, status.Error(codes.Internal, "will not"))
+	if err := client.Stop(t.Context(), "c", time.Second); err == nil || !strings.Contains(err.Error(), "will not") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestExec(t *testing.T) {
+	fake := crifake.Start(t, "containerd", filepath.Join(run(t), "s"))
+	fake.Run(crifake.Container{ID: "c", State: running, Exec: func(command []string) (string, int32) {
+		if command[0] == "false" {
+			return "", 1
+		}
+		return "", 0
+	}})
+	client := dial(t, fake)
+	if err := client.Exec(t.Context(), "c", []string{"true"}); err != nil {
+		t.Error(err)
+	}
+	if err := client.Exec(t.Context(), "c", []string{"false"}); err == nil || !strings.Contains(err.Error(), "exit code 1") {
+		t.Errorf("got %v", err)
+	}
+	if calls := fake.Calls(crifake.ExecSync); len(calls) != 2 || calls[0].Timeout != 0 {
+		t.Errorf("X-51: a hook has no timeout of its own, asked %+v", calls)
 	}
 }

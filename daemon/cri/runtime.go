@@ -19,6 +19,12 @@ type Runtime interface {
 	// helped by a command in the container, which needs an env program there. It reports false, without
 	// an error, when that needs the container to run and it does not.
 	Env(ctx context.Context, id string) (env map[string]string, known bool, err error)
+	// Exec runs a command in a container until it ends or the context does. An exit code other than 0 is
+	// an error.
+	Exec(ctx context.Context, id string, command []string) error
+	// Stop asks a container to end, and ends it when the grace period has passed, in whole seconds. A
+	// container that has ended or does not exist is no error.
+	Stop(ctx context.Context, id string, grace time.Duration) error
 }
 
 // Container is a container as the runtime lists it.
@@ -50,11 +56,17 @@ func FullID(scheme, id string) string {
 	return scheme + "://" + id
 }
 
+// BareID returns a container ID of a pod's status without its scheme.
+func BareID(containerID string) string {
+	_, id, _ := strings.Cut(containerID, "://")
+	return id
+}
+
 // Longest times of single calls.
 const (
 	requestTimeout = 5 * time.Second
 	imageFsTimeout = 10 * time.Second
 	execTimeout    = 3 * time.Second
-	// execMargin is what an exec may take beyond its own timeout, which the runtime enforces.
-	execMargin = 5 * time.Second
+	// margin is what a call may take beyond a time that the runtime itself keeps.
+	margin = 5 * time.Second
 )

@@ -18,11 +18,16 @@ import (
 
 	"github.com/flotilla-k8s/flotilla/daemon/cri"
 	"github.com/flotilla-k8s/flotilla/daemon/meta"
+	"github.com/flotilla-k8s/flotilla/daemon/restart"
 	"github.com/flotilla-k8s/flotilla/shared/gates"
 )
 
-// name is the user agent and the source of events.
-const name = "kruise-daemon"
+const (
+	// name is the user agent, and the source of events on the node.
+	name = "kruise-daemon"
+	// eventSource is the source of events on pods (D-11).
+	eventSource = "kruise-daemon-containermeta"
+)
 
 // Daemon is a daemon that is ready to be started.
 type Daemon struct {
@@ -78,15 +83,24 @@ func (d *Daemon) addParts(ctx context.Context) error {
 	return d.serve(append(checks, check{name: "containerRuntime", err: d.finder.Healthy}))
 }
 
-// addContainerMeta adds the report of containers and returns the check of its cache.
+// addContainerMeta adds the report of containers, and their restart for new env, and returns the check of
+// the cache of pods.
 func (d *Daemon) addContainerMeta(ctx context.Context) (synced func() error, err error) {
-	reconciler := &meta.Reconciler{
-		Client:   d.manager.GetClient(),
-		Runtimes: d.finder,
-		WithEnv:  d.opts.Gates.Enabled(gates.InPlaceUpdateEnvFromMetadata),
-	}
-	if err := meta.SetUp(d.manager, reconciler, meta.Options{Clock: d.opts.Clock, Random: d.opts.Random}); err != nil {
+	withEnv := d.opts.Gates.Enabled(gates.InPlaceUpdateEnvFromMetadata)
+	reporter := &meta.Reconciler{Client: d.manager.GetClient(), Runtimes: d.finder, WithEnv: withEnv}
+	if err := meta.SetUp(d.manager, reporter, meta.Options{Clock: d.opts.Clock, Random: d.opts.Random}); err != nil {
 		return nil, err
+	}
+	if withEnv {
+		restarter := &restart.Reconciler{
+			Reader:   d.manager.GetClient(),
+			Runtimes: d.finder,
+			Clock:    d.opts.Clock,
+			Recorder: d.manager.GetEventRecorder(eventSource),
+		}
+		if err := restart.SetUp(d.manager, restarter, d.opts.Clock); err != nil {
+			return nil, err
+		}
 	}
 	informer, err := d.manager.GetCache().GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false))
 	if err != nil {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,7 +45,9 @@ func stripPod(obj any) (any, error) {
 		return kept, nil
 	}
 	kept.OwnerReferences = pod.OwnerReferences
+	kept.Spec.TerminationGracePeriodSeconds = pod.Spec.TerminationGracePeriodSeconds
 	kept.Spec.Containers = stripContainers(pod.Spec.Containers)
+	kept.Status.PodIP = pod.Status.PodIP
 	kept.Labels, kept.Annotations = stripMetadata(pod)
 	kept.Status.ContainerStatuses = stripStatuses(pod.Status.ContainerStatuses)
 	if condition := podstate.Condition(pod, wire.InPlaceUpdateReady); condition != nil {
@@ -53,14 +56,21 @@ func stripPod(obj any) (any, error) {
 	return kept, nil
 }
 
-// stripContainers keeps the names, and the env entries that read metadata.
+// stripContainers keeps the names. Of a container that reads metadata, which may have to be restarted, it
+// also keeps the image, the env entries that read metadata, and what its pre-stop hook needs.
 func stripContainers(containers []corev1.Container) []corev1.Container {
 	kept := make([]corev1.Container, 0, len(containers))
 	for i := range containers {
-		container := corev1.Container{Name: containers[i].Name}
-		for _, env := range containers[i].Env {
-			if env.ValueFrom != nil && env.ValueFrom.FieldRef != nil {
-				container.Env = append(container.Env, env)
+		full := &containers[i]
+		container := corev1.Container{Name: full.Name}
+		if len(containerhash.References(full)) > 0 {
+			container.Image = full.Image
+			container.Env = slices.DeleteFunc(slices.Clone(full.Env), func(env corev1.EnvVar) bool {
+				return env.ValueFrom == nil || env.ValueFrom.FieldRef == nil
+			})
+			if full.Lifecycle != nil && full.Lifecycle.PreStop != nil {
+				container.Lifecycle = &corev1.Lifecycle{PreStop: full.Lifecycle.PreStop}
+				container.Ports = full.Ports
 			}
 		}
 		kept = append(kept, container)

@@ -26,11 +26,12 @@ func strip(t rapid.TB, pod *corev1.Pod) *corev1.Pod {
 	return kept.(*corev1.Pod)
 }
 
+func field(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
+}
+
 // fullPod draws a pod as the API server sends it, with what the daemon reads and more.
 func fullPod(t *rapid.T) *corev1.Pod {
-	field := func(name, path string) corev1.EnvVar {
-		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
-	}
 	env := rapid.SliceOfN(rapid.SampledFrom([]corev1.EnvVar{
 		{Name: "A", Value: "literal"}, field("B", "metadata.labels['read']"), field("C", "metadata.annotations['read']"), field("D", "spec.nodeName"),
 		{Name: "E", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{Key: "k"}}},
@@ -72,6 +73,8 @@ func fullPod(t *rapid.T) *corev1.Pod {
 	if rapid.Bool().Draw(t, "reported") {
 		pod.Annotations[wire.AnnotationRuntimeContainersMeta] = rapid.SampledFrom([]string{
 			"{", `{"containers":[]}`, `{"containers":[{"name":"c0","containerID":"containerd://1","restartCount":0,"hashes":{"plainHash":1}}]}`,
+			`{"containers":[{"name":"c0","containerID":"containerd://1","restartCount":0,"hashes":{"plainHash":0,"extractedEnvFromMetadataHash":7}}]}`,
+			`{"containers":[{"name":"c0","containerID":"containerd://1","restartCount":0,"hashes":{"plainHash":3527205758,"extractedEnvFromMetadataHash":7}}]}`,
 		}).Draw(t, "annotation")
 	}
 	return pod
@@ -95,11 +98,18 @@ func decisions(t *rapid.T, pod *corev1.Pod) string {
 		}
 		read = append(read, fmt.Sprint(unread.ID, hash))
 	}
-	concerned := plan.Concerns(pod)
-	if !concerned {
+	outdated, err := plan.Outdated(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stop []string
+	for _, status := range outdated {
+		stop = append(stop, status.Name)
+	}
+	if !plan.Concerns(pod) {
 		return "not concerned"
 	}
-	return fmt.Sprint(plan.Due(pod, true), plan.DueAtStart(pod, true), plan.UpdatingInPlace(pod), outcome, read)
+	return fmt.Sprint(plan.Due(pod, true), plan.DueAtStart(pod, true), outcome, read, stop)
 }
 
 func TestStripPodProperties(t *testing.T) {
@@ -146,6 +156,28 @@ func TestStripPod(t *testing.T) {
 		want := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "u", ResourceVersion: "1"}}
 		if diff := cmp.Diff(want, strip(t, bare)); diff != "" {
 			t.Error(diff)
+		}
+	})
+	t.Run("what a restart needs is kept of a container that reads metadata", func(t *testing.T) {
+		full := pod.DeepCopy()
+		full.Spec.TerminationGracePeriodSeconds = new(int64(7))
+		full.Status.PodIP = "10.0.0.1"
+		full.Spec.Containers[0].Env = []corev1.EnvVar{field("L", "metadata.labels['l']")}
+		full.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "web", ContainerPort: 80}}
+		full.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{
+			PostStart: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"unread"}}},
+			PreStop:   &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"bye"}}},
+		}
+		want := corev1.PodSpec{
+			TerminationGracePeriodSeconds: new(int64(7)),
+			Containers: []corev1.Container{{
+				Name: "c", Image: full.Spec.Containers[0].Image, Env: full.Spec.Containers[0].Env, Ports: full.Spec.Containers[0].Ports,
+				Lifecycle: &corev1.Lifecycle{PreStop: full.Spec.Containers[0].Lifecycle.PreStop},
+			}},
+		}
+		kept := strip(t, full)
+		if diff := cmp.Diff(want, kept.Spec); diff != "" || kept.Status.PodIP != "10.0.0.1" {
+			t.Error(diff, kept.Status.PodIP)
 		}
 	})
 	t.Run("the last known state of a deleted pod passes", func(t *testing.T) {
