@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/flotilla-k8s/flotilla/shared/api/wire"
 	"github.com/flotilla-k8s/flotilla/webhook/convert"
 )
 
@@ -37,15 +39,23 @@ func Hub[T any, H interface {
 }
 
 // Spoke returns version apiVersion, which is converted to version hub of the same kind and back.
+//
+// What only the hub can say is left out of the encoding. It is there twice, before and after a change,
+// and would only show up in a patch as a record of what the request never said; a record that the
+// request carries stays as it is, since the patch does not name it.
 func Spoke[T any, H interface {
 	client.Object
 	*T
 }](apiVersion, hub string) Version[H] {
 	return Version[H]{
 		Decode: func(raw []byte) (H, error) {
-			converted, err := convertJSON(raw, hub)
+			tree, err := convertTo(raw, hub)
 			if err != nil {
 				return nil, err
+			}
+			converted, err := json.Marshal(tree)
+			if err != nil {
+				return nil, fmt.Errorf("encoding converted object: %w", err)
 			}
 			return decode[T](converted)
 		},
@@ -54,12 +64,17 @@ func Spoke[T any, H interface {
 			if err != nil {
 				return nil, fmt.Errorf("encoding object: %w", err)
 			}
-			return convertJSON(raw, apiVersion)
+			tree, err := convertTo(raw, apiVersion)
+			if err != nil {
+				return nil, err
+			}
+			dropRecord(tree)
+			return json.Marshal(tree)
 		},
 	}
 }
 
-func convertJSON(raw []byte, apiVersion string) ([]byte, error) {
+func convertTo(raw []byte, apiVersion string) (map[string]any, error) {
 	tree, err := decode[map[string]any](raw)
 	if err != nil {
 		return nil, err
@@ -68,7 +83,16 @@ func convertJSON(raw []byte, apiVersion string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(converted.Object)
+	return converted.Object, nil
+}
+
+func dropRecord(tree map[string]any) {
+	path := []string{"metadata", "annotations"}
+	unstructured.RemoveNestedField(tree, append(path, wire.AnnotationOtherVersion)...)
+	// An object without annotations has none of its own that could be lost here.
+	if annotations, found, err := unstructured.NestedMap(tree, path...); found && err == nil && len(annotations) == 0 {
+		unstructured.RemoveNestedField(tree, path...)
+	}
 }
 
 // decode reads JSON as the API server does: names are case sensitive, unknown fields are skipped.

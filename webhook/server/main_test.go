@@ -15,5 +15,3 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	os.Exit(apiServer.Main(m))
 }
-
-func update() bool { return flag.Lookup("update").Value.String() == "true" }
