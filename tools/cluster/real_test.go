@@ -44,6 +44,10 @@ func TestRealNodes(t *testing.T) {
 			if err := ready(pod); err != nil {
 				return err
 			}
+			// What the API server remembers of a node that was killed proves nothing.
+			if err := get(ctx, "http://"+pod.Status.PodIP+":8080/hostname"); err != nil {
+				return err
+			}
 		}
 		return nil
 	}

@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/flotilla-k8s/flotilla/tools/cluster/plan"
-	"github.com/flotilla-k8s/flotilla/tools/cluster/simulate"
 )
 
 // client speaks to a cluster's API server as its administrator.
@@ -143,49 +142,4 @@ func nodeReady(node corev1.Node) bool {
 		}
 	}
 	return false
-}
-
-// makeObjects makes what a cluster has from the start, unless it is there.
-func (k *client) makeObjects(ctx context.Context, c plan.Cluster) error {
-	if err := k.makeNameService(ctx, c); err != nil {
-		return err
-	}
-	for _, node := range simulate.Nodes(c.Params) {
-		_, err := k.core.Nodes().Create(ctx, node, metav1.CreateOptions{})
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("making simulated node %s: %w", node.Name, err)
-		}
-	}
-	return nil
-}
-
-// makeNameService looks before it creates: a second Service with the same address is refused for
-// the address, before anybody looks at its name.
-func (k *client) makeNameService(ctx context.Context, c plan.Cluster) error {
-	services, want := k.core.Services(metav1.NamespaceSystem), nameService(c)
-	_, err := services.Get(ctx, want.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		_, err = services.Create(ctx, want, metav1.CreateOptions{})
-	}
-	if err != nil {
-		return fmt.Errorf("making the Service of the name server: %w", err)
-	}
-	return nil
-}
-
-// nameService is the Service at the address that pods take for their name server. Nobody is
-// behind it, so every query is refused at once instead of being waited for, until somebody
-// installs a name server with these labels.
-func nameService(c plan.Cluster) *corev1.Service {
-	return &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: "kube-dns", Namespace: metav1.NamespaceSystem},
-		Spec: corev1.ServiceSpec{
-			ClusterIP: c.Network().DNSService().String(),
-			Selector:  map[string]string{"k8s-app": "kube-dns"},
-			Ports: []corev1.ServicePort{
-				{Name: "dns", Port: 53, Protocol: corev1.ProtocolUDP},
-				{Name: "dns-tcp", Port: 53, Protocol: corev1.ProtocolTCP},
-			},
-		},
-	}
 }

@@ -32,12 +32,12 @@ func (m Manager) run(ctx context.Context, c plan.Cluster) error {
 		if serving {
 			now = client.waitingFor(ctx, c)
 		}
-		if now != waiting || m.Now().Sub(told) > 15*time.Second {
-			waiting, told = now, m.Now()
-			if now != "" {
-				m.say("Waiting for %s", now)
-			}
+		// A change is told, but not every one of a count, and now and then what has not changed.
+		if since := m.Now().Sub(told); now != "" && (now != waiting && since > 2*time.Second || since > 15*time.Second) {
+			m.say("Waiting for %s", now)
+			told = m.Now()
 		}
+		waiting = now
 		return now == "", nil
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
