@@ -47,6 +47,7 @@ func (o *options) bind(fs *pflag.FlagSet) {
 	fs.IntVar(&o.workers, "cloneset-workers", o.workers, "number of CloneSets reconciled at the same time")
 	fs.BoolVar(&o.excludePreparingDelete, "cloneset-scaling-exclude-preparing-delete", o.excludePreparingDelete,
 		"do not count pods in PreparingDelete as replicas, for every CloneSet")
+	fs.Duration("expectation-timeout", 5*time.Minute, "accepted and without effect: reads wait for the process's own writes")
 }
 
 func (o *options) setup(ctx context.Context, deps operator.Deps) error {

@@ -29,6 +29,9 @@ func (r *Reconciler) eventCreated(set *appsv1beta1.CloneSet, pod *corev1.Pod) {
 
 // eventCreateFailed names the object and the error only: a pod's env is nobody's business (C-22).
 func (r *Reconciler) eventCreateFailed(set *appsv1beta1.CloneSet, what, name string, err error) {
+	if namespaceGoes(err) {
+		return
+	}
 	r.Recorder.Eventf(set, nil, corev1.EventTypeWarning, reasonFailedCreate, "Create", "creating %s %s: %v", what, name, err)
 }
 

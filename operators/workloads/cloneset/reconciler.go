@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -43,8 +44,21 @@ type Reconciler struct {
 // New returns a Reconciler that is ready.
 func New(deps Deps) *Reconciler { return &Reconciler{Deps: deps} }
 
-// Reconcile makes one pass over a set.
+// Reconcile makes one pass over a set. In a namespace that is being deleted nothing can be created any
+// more; that is no error, and nothing to try again.
 func (r *Reconciler) Reconcile(ctx context.Context, set *appsv1beta1.CloneSet) (reconcile.Result, error) {
+	result, err := r.pass(ctx, set)
+	if namespaceGoes(err) {
+		return reconcile.Result{}, nil
+	}
+	return result, err
+}
+
+func namespaceGoes(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+func (r *Reconciler) pass(ctx context.Context, set *appsv1beta1.CloneSet) (reconcile.Result, error) {
 	history, err := r.syncHistory(ctx, set)
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("bringing the history in line: %w", err)

@@ -7,11 +7,13 @@ import (
 
 	. "github.com/onsi/gomega" //nolint:revive // its matchers read as sentences only without a prefix
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/api/wire"
+	"github.com/flotilla-k8s/flotilla/shared/testenv"
 )
 
 const soon = 30 * time.Second
@@ -212,7 +214,7 @@ func TestHistoryLimit(t *testing.T) {
 	g.Eventually(func() int { return len(s.revisions(set)) }).WithTimeout(soon).Should(Equal(3), "RV-10: two and the live one")
 }
 
-func TestReleaseAndGone(t *testing.T) {
+func TestRelease(t *testing.T) {
 	g, s := NewWithT(t), newScene(t)
 	set := s.create(webSet(2))
 	g.Eventually(s.settled(set, 2, "web:v1")).WithTimeout(soon).Should(Succeed())
@@ -246,6 +248,21 @@ func TestClaims(t *testing.T) {
 	s.patch(set, func(c *appsv1beta1.CloneSet) { c.Spec.Replicas = new(int32(1)) })
 	g.Eventually(func() sets.Set[string] { return s.claimNames(set) }).WithTimeout(soon).Should(HaveLen(1),
 		"CS-98: deleted with the pod")
+}
+
+// TestNamespaceGoes deletes the namespace in the middle of a roll-out: the controller creates nothing any
+// more and takes no error from it.
+func TestNamespaceGoes(t *testing.T) {
+	g, s := NewWithT(t), newEmptyScene(t)
+	faults := &testenv.Faults{}
+	s.startOperator(faults.Wrap(server.Config(t)))
+	set := s.create(webSet(3))
+	g.Eventually(s.settled(set, 3, "web:v1")).WithTimeout(soon).Should(Succeed())
+	g.Expect(s.client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}})).To(Succeed())
+	s.setImage(set, "web:v2")
+	creations := func() int { return faults.Counts()["create controllerrevisions"] }
+	g.Eventually(creations).WithTimeout(soon).Should(Equal(2), "the second revision is refused")
+	g.Consistently(creations).WithTimeout(2*time.Second).Should(Equal(2), "and not tried again")
 }
 
 // The events of a set are what a user reads first.
