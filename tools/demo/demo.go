@@ -28,17 +28,25 @@ func (o options) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := g.install(ctx, c); err != nil {
-		return err
-	}
-	v, err := g.sail(ctx, c)
-	if v.Journal != nil {
-		fmt.Fprintf(g.out, "\n%s\n", v.Summary())
-	}
+	s, err := g.newSailor(c)
 	if err != nil {
 		return err
 	}
-	if err := g.judge(v); err != nil || !g.down {
+	if err := s.sweep(ctx); err != nil {
+		return err
+	}
+	if err := g.install(ctx, c); err != nil {
+		return err
+	}
+	err = s.sail(ctx)
+	if s.voyage.Journal != nil {
+		fmt.Fprintf(g.out, "\n%s\n", s.voyage.Summary())
+	}
+	// What is broken is in the journal.
+	if err != nil && !errors.Is(err, errBroken) {
+		return err
+	}
+	if err := g.judge(s.voyage); err != nil || !g.down {
 		g.tellHow(c)
 		return err
 	}
@@ -87,32 +95,24 @@ func (g ground) tellHow(c plan.Cluster) {
 	fmt.Fprintf(g.out, "\n%s\n", strings.Join(lines, "\n"))
 }
 
-// sail applies the demo's objects and goes through the legs. What it measured is returned in any case.
-func (g ground) sail(ctx context.Context, c plan.Cluster) (voyage.Voyage, error) {
+// newSailor returns who takes the demo's sets through their updates.
+func (g ground) newSailor(c plan.Cluster) (*sailor, error) {
 	config, err := clientConfig(c)
 	if err != nil {
-		return voyage.Voyage{}, err
+		return nil, err
 	}
 	objects, err := install.Connect(config)
 	if err != nil {
-		return voyage.Voyage{}, err
+		return nil, err
 	}
 	core, err := corev1client.NewForConfig(config)
 	if err != nil {
-		return voyage.Voyage{}, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	s := sailor{
+	return &sailor{
 		ground: g, objects: objects, core: core, real: c.Isolated(),
 		screen: &live.Screen{Out: g.out, Terminal: g.terminal()},
-	}
-	if err := s.clean(ctx); err != nil {
-		return voyage.Voyage{}, err
-	}
-	err = s.sail(ctx)
-	if errors.Is(err, errBroken) {
-		err = nil // it is in the journal
-	}
-	return s.voyage, err
+	}, nil
 }
 
 func (g ground) terminal() bool {

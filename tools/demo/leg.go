@@ -42,7 +42,7 @@ func (s *sailor) leg(ctx context.Context, leg voyage.Leg, set live.Set, events <
 			continue
 		case <-ticker.C:
 		}
-		s.screen.Show(voyage.Live(leg, time.Since(began), journal.Pods(), s.stats()))
+		s.screen.Show(voyage.Live(time.Since(began), journal.Pods(), s.stats()))
 		switch {
 		case journal.Overshot():
 			return s.fail(leg, fmt.Sprintf("more than %d pods got image %s", leg.Wanted(), leg.Tag))
@@ -54,7 +54,7 @@ func (s *sailor) leg(ctx context.Context, leg voyage.Leg, set live.Set, events <
 			arrived = time.Now()
 		}
 		if !arrived.IsZero() && time.Since(arrived) >= leg.Hold {
-			s.screen.Show(voyage.Live(leg, time.Since(began), journal.Pods(), s.stats()))
+			s.screen.Show(voyage.Live(time.Since(began), journal.Pods(), s.stats()))
 			return nil
 		}
 	}

@@ -21,13 +21,13 @@ type load struct {
 	ended    chan struct{}
 }
 
-// startLoad makes the Service and sends requests to its address, once it answers. Simulated pods have nothing
-// that could.
-func (s *sailor) startLoad(ctx context.Context) error {
+// startLoad makes a set's Service and sends requests to its address, once it answers. Simulated pods have
+// nothing that could.
+func (s *sailor) startLoad(ctx context.Context, set live.Set) error {
 	if !s.real {
 		return nil
 	}
-	target, err := s.service(ctx)
+	target, err := s.service(ctx, set)
 	if err != nil {
 		return err
 	}
@@ -47,20 +47,21 @@ func (s *sailor) startLoad(ctx context.Context) error {
 	return nil
 }
 
-// stopLoad ends the load, waits for requests under way and keeps the final counts.
-func (s *sailor) stopLoad() {
+// stopLoad ends the load, waits for requests under way and returns the final counts; nil without a load.
+func (s *sailor) stopLoad() *loadgen.Stats {
 	if s.load == nil {
-		return
+		return nil
 	}
 	s.load.stop()
 	<-s.load.ended
-	s.voyage.Load = s.stats()
+	stats := s.stats()
 	s.load = nil
+	return stats
 }
 
-// service makes the Service and returns its URL as soon as it answers.
-func (s *sailor) service(ctx context.Context) (string, error) {
-	object, err := live.Service()
+// service makes a set's Service and returns its URL as soon as it answers.
+func (s *sailor) service(ctx context.Context, set live.Set) (string, error) {
+	object, err := set.Service()
 	if err != nil {
 		return "", err
 	}

@@ -33,10 +33,8 @@ type sailor struct {
 	load    *load
 }
 
-// clean removes what an earlier run left.
-func (s *sailor) clean(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
+// sweep begins to remove what an earlier run left.
+func (s *sailor) sweep(ctx context.Context) error {
 	err := s.core.Namespaces().Delete(ctx, live.Namespace, metav1.DeleteOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -45,7 +43,14 @@ func (s *sailor) clean(ctx context.Context) error {
 		return fmt.Errorf("removing the namespace of an earlier run: %w", err)
 	}
 	s.say("Removing what an earlier run left")
-	err = install.Poll(ctx, 300*time.Millisecond, func() (bool, error) {
+	return nil
+}
+
+// swept waits until nothing is left of an earlier run.
+func (s *sailor) swept(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	err := install.Poll(ctx, 300*time.Millisecond, func() (bool, error) {
 		_, err := s.core.Namespaces().Get(ctx, live.Namespace, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return true, nil
@@ -62,6 +67,9 @@ func (s *sailor) clean(ctx context.Context) error {
 func (s *sailor) sail(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if err := s.swept(ctx); err != nil {
+		return err
+	}
 	if err := s.objects.Apply(ctx, live.NamespaceObject()); err != nil {
 		return err
 	}
@@ -75,16 +83,15 @@ func (s *sailor) sail(ctx context.Context) error {
 		return err
 	}
 	s.voyage.Journal = voyage.NewJournal(pods)
-	if err := s.startLoad(ctx); err != nil {
+	if err := s.startLoad(ctx, set); err != nil {
 		return err
 	}
 	err = s.legs(ctx, set, events)
-	s.stopLoad()
+	s.voyage.Load = s.stopLoad()
 	if err != nil {
 		return err
 	}
-	s.voyage.Recreate, err = s.recreate(ctx)
-	return err
+	return s.recreate(ctx)
 }
 
 // launch applies a new set and waits until all its pods serve.
@@ -140,17 +147,29 @@ func serving(pods map[string]voyage.Pod, tag string) []voyage.Pod {
 	return there
 }
 
-// recreate measures how long the same change takes when pods are replaced instead.
-func (s *sailor) recreate(ctx context.Context) (time.Duration, error) {
+// recreate measures how long the same change takes when pods are replaced instead, and what clients see of it.
+func (s *sailor) recreate(ctx context.Context) error {
 	set := live.Set{Name: "web-recreate", Policy: live.ReCreate, Tag: "v1"}
 	events, err := live.Watch(ctx, s.core, set.Name)
 	if err != nil {
-		return 0, err
+		return err
 	}
+	s.screen.Say("")
 	there, err := s.launch(ctx, set, events)
 	if err != nil {
-		return 0, err
+		return err
 	}
+	if err := s.startLoad(ctx, set); err != nil {
+		return err
+	}
+	took, err := s.replace(ctx, set, there, events)
+	s.voyage.Recreate = voyage.Recreation{Took: took, Load: s.stopLoad()}
+	return err
+}
+
+// replace changes the image of the set that is recreated, and returns how long it takes until all pods are
+// new ones and serve.
+func (s *sailor) replace(ctx context.Context, set live.Set, there []voyage.Pod, events <-chan live.Event) (time.Duration, error) {
 	pods := map[string]voyage.Pod{}
 	for _, p := range there {
 		pods[p.Name] = p

@@ -94,8 +94,18 @@ func (s Set) fillPod(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// Service returns the Service in front of the set that the load goes to.
-func Service() (*unstructured.Unstructured, error) { return document(1) }
+// Service returns the Service in front of the set, which a load can be sent to.
+func (s Set) Service() (*unstructured.Unstructured, error) {
+	object, err := document(1)
+	if err != nil {
+		return nil, err
+	}
+	object.SetName(s.Name)
+	if err := unstructured.SetNestedField(object.Object, s.Name, "spec", "selector", "app"); err != nil {
+		return nil, fmt.Errorf("setting the selector of the demo's Service: %w", err)
+	}
+	return object, nil
+}
 
 // NamespaceObject returns the demo's namespace.
 func NamespaceObject() *unstructured.Unstructured {

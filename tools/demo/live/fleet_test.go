@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/flotilla-k8s/flotilla/tools/demo/live"
@@ -32,12 +33,16 @@ func TestSetFillsWhatDiffers(t *testing.T) {
 	}
 }
 
-func TestServiceSelectsTheFirstSet(t *testing.T) {
-	object, err := live.Service()
+func TestServiceSelectsItsSet(t *testing.T) {
+	object, err := live.Set{Name: "other"}.Service()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if object.GetKind() != "Service" || object.GetNamespace() != live.Namespace {
-		t.Errorf("have %s in namespace %s", object.GetKind(), object.GetNamespace())
+	selector, _, err := unstructured.NestedStringMap(object.Object, "spec", "selector")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if object.GetName() != "other" || object.GetNamespace() != live.Namespace || selector["app"] != "other" {
+		t.Errorf("have %s/%s with selector %v", object.GetNamespace(), object.GetName(), selector)
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/flotilla-k8s/flotilla/tools/loadgen"
 )
 
-// Live shows the present leg: what it is, each pod in a line, and the load.
-func Live(leg Leg, elapsed time.Duration, pods []Pod, load *loadgen.Stats) string {
+// Live shows how a leg is going: the time since its change, each pod in a line, and the load.
+func Live(elapsed time.Duration, pods []Pod, load *loadgen.Stats) string {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "%s  (%s)\n", leg.About, seconds(elapsed))
+	fmt.Fprintf(&out, "  after %s\n", seconds(elapsed))
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "  POD\tNODE\tIP\tIMAGE\tREADY\tRESTARTS\tSTATE")
 	for _, p := range pods {
@@ -100,15 +100,25 @@ func (v Voyage) row(name string) []string {
 
 // compare puts the update in place beside the recreation of the same set.
 func (v Voyage) compare(out io.Writer) {
-	if v.Recreate == 0 || len(v.Journal.legs) == 0 || v.Journal.legs[0].Took == 0 {
+	if v.Recreate.Took == 0 || len(v.Journal.legs) == 0 || v.Journal.legs[0].Took == 0 {
 		return
 	}
 	batches := (Replicas + MaxUnavailable - 1) / MaxUnavailable
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\nv1 -> v2 of %d pods:\tin place\t%s\t%d x %d s of draining included; same pods, same addresses\n",
-		Replicas, seconds(v.Journal.legs[0].Took), batches, DrainSeconds)
-	fmt.Fprintf(w, "\tReCreate\t%s\t%d new pods with new addresses, scheduled anew\n", seconds(v.Recreate), Replicas)
+	fmt.Fprintf(w, "\nv1 -> v2 of %d pods\tTIME\tREQUESTS LOST\tPODS\n", Replicas)
+	fmt.Fprintf(w, "in place\t%s\t%s\tthe same, with their addresses; each was drained for %d s before its swap, in %d batches\n",
+		seconds(v.Journal.legs[0].Took), lost(v.Load), DrainSeconds, batches)
+	fmt.Fprintf(w, "ReCreate\t%s\t%s\tnew ones, with new addresses, scheduled anew; nothing drains them\n",
+		seconds(v.Recreate.Took), lost(v.Recreate.Load))
 	flush(w)
+}
+
+// lost tells how many requests failed.
+func lost(load *loadgen.Stats) string {
+	if load == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d", load.Failed, load.Sent)
 }
 
 func loadLine(s loadgen.Stats) string {

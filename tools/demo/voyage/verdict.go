@@ -13,9 +13,15 @@ type Voyage struct {
 	Journal *Journal
 	// Load is what clients of the Service saw; nil where no load could be sent.
 	Load *loadgen.Stats
-	// Recreate is how long the same set took for v1 -> v2 with podUpdatePolicy ReCreate; 0 if it was not
-	// measured.
-	Recreate time.Duration
+	// Recreate is the same change of the same set with podUpdatePolicy ReCreate, for comparison.
+	Recreate Recreation
+}
+
+// Recreation is what was measured of an update by replacing pods. It promises nothing.
+type Recreation struct {
+	// Took is 0 if it was not measured; Load is nil where none could be sent.
+	Took time.Duration
+	Load *loadgen.Stats
 }
 
 // Broken lists the promises that were not kept; empty is success.

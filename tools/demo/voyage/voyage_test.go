@@ -190,14 +190,14 @@ func TestTables(t *testing.T) {
 		swap(j, p, "v2", start())
 	}
 	stats := loadgen.Stats{Sent: 100, Answered: 100, Versions: map[string]int{"v2": 40, "v1": 60}}
-	live := voyage.Live(leg("v2"), 7*time.Second, j.Pods(), &stats)
-	for _, want := range []string{"at most 2 pods at a time  (7.0 s)", "web-5  node-1  10.0.0.5  v2     yes    1         Normal", "100 sent, 0 failed; answered by v1 60, v2 40"} {
+	live := voyage.Live(7*time.Second, j.Pods(), &stats)
+	for _, want := range []string{"after 7.0 s", "web-5  node-1  10.0.0.5  v2     yes    1         Normal", "100 sent, 0 failed; answered by v1 60, v2 40"} {
 		if !strings.Contains(live, want) {
 			t.Errorf("no %q in\n%s", want, live)
 		}
 	}
-	summary := voyage.Voyage{Journal: j, Load: &stats, Recreate: 20 * time.Second}.Summary()
-	for _, want := range []string{"web-0  uid-0 same  10.0.0.0 same  node-1 same  1         5.0", "in place  5.0 s", "ReCreate  20.0 s"} {
+	summary := voyage.Voyage{Journal: j, Load: &stats, Recreate: voyage.Recreation{Took: 20 * time.Second, Load: &loadgen.Stats{Sent: 50, Failed: 3}}}.Summary()
+	for _, want := range []string{"web-0  uid-0 same  10.0.0.0 same  node-1 same  1         5.0", "in place            5.0 s   0 of 100", "ReCreate            20.0 s  3 of 50"} {
 		if !strings.Contains(summary, want) {
 			t.Errorf("no %q in\n%s", want, summary)
 		}
