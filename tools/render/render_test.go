@@ -349,9 +349,7 @@ func TestNamespaceAndImagesCanBeChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range render(t, dir) {
-		// The daemon's policy names its account in an expression, which no transformer reaches; the file says so.
-		inExpression := o.kind == "ValidatingAdmissionPolicy"
-		if strings.Contains(string(o.yaml), namespace) && !inExpression {
+		if strings.Contains(string(o.yaml), namespace) {
 			t.Errorf("DEP-50: %s still speaks of %s", o, namespace)
 		}
 		if strings.Contains(string(o.yaml), "image: flotilla/") {
