@@ -188,7 +188,8 @@ func (p Params) LinkNode(index, controlPlane, pid int) Links {
 	n := p.Network()
 	port := p.NodeNames()[index]
 	return Links{
-		Host:         []string{fmt.Sprintf("link add %s netns %d type veth peer name eth0 netns %d", port, controlPlane, pid)},
+		Host: []string{fmt.Sprintf("link add %s netns %d type veth peer name eth0 address %s netns %d",
+			port, controlPlane, hardwareAddress(n.Node(index)), pid)},
 		ControlPlane: []string{fmt.Sprintf("link set %s master cluster up", port)},
 		Machine: append([]string{
 			"link set lo up",
@@ -197,6 +198,13 @@ func (p Params) LinkNode(index, controlPlane, pid int) Links {
 			fmt.Sprintf("route add default via %s", n.Host()),
 		}, p.podRoutes(index)...),
 	}
+}
+
+// hardwareAddress is made from the IP address, so that a node that is made again has the one that
+// its neighbours remember; they would take half a minute to ask for another.
+func hardwareAddress(ip netip.Addr) string {
+	b := ip.As4()
+	return fmt.Sprintf("0a:58:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3])
 }
 
 // podRoutes lead to the pods of every node but one.
