@@ -55,7 +55,7 @@ type Options struct {
 
 // DefaultOptions returns the options of a service without flags and environment.
 func DefaultOptions() Options {
-	return Options{
+	return Options{ //nolint:gosec // Secret is the name of one
 		Families:          []string{"workloads"},
 		Gates:             gates.Default(),
 		Namespace:         "flotilla-system",

@@ -47,24 +47,24 @@ func TestPatches(t *testing.T) {
 }
 
 // patchOf returns the patch that the service answers to the creation of an object.
-func patchOf(t testing.TB, deps Deps, raw []byte) []byte {
-	t.Helper()
-	response := mutate(t, deps, raw)
+func patchOf(tb testing.TB, deps Deps, raw []byte) []byte {
+	tb.Helper()
+	response := mutate(tb, deps, raw)
 	if !response.Allowed {
-		t.Fatalf("refused: %v", response.Result)
+		tb.Fatalf("refused: %v", response.Result)
 	}
 	patch, err := json.Marshal(response.Patches)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return patch
 }
 
-func mutate(t testing.TB, deps Deps, raw []byte) admission.Response {
-	t.Helper()
+func mutate(tb testing.TB, deps Deps, raw []byte) admission.Response {
+	tb.Helper()
 	var object unstructured.Unstructured
 	if err := json.Unmarshal(raw, &object.Object); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	kind := object.GroupVersionKind()
 	path := mutateCloneSetPath
@@ -73,9 +73,9 @@ func mutate(t testing.TB, deps Deps, raw []byte) admission.Response {
 	}
 	all, err := enabled([]string{"workloads"}, deps)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return all.handlers[path].Handle(t.Context(), admission.Request{AdmissionRequest: requestv1.AdmissionRequest{
+	return all.handlers[path].Handle(tb.Context(), admission.Request{AdmissionRequest: requestv1.AdmissionRequest{
 		Operation: requestv1.Create,
 		Kind:      metav1.GroupVersionKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind},
 		Name:      object.GetName(),
@@ -84,31 +84,31 @@ func mutate(t testing.TB, deps Deps, raw []byte) admission.Response {
 	}})
 }
 
-func applyPatch(t testing.TB, raw, patch []byte) []byte {
-	t.Helper()
+func applyPatch(tb testing.TB, raw, patch []byte) []byte {
+	tb.Helper()
 	if string(patch) == "null" {
 		return raw
 	}
 	decoded, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	patched, err := decoded.Apply(raw)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return patched
 }
 
-func readJSON(t testing.TB, path string) []byte {
-	t.Helper()
+func readJSON(tb testing.TB, path string) []byte {
+	tb.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	raw, err := yaml.YAMLToJSON(text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return raw
 }

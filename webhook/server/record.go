@@ -15,7 +15,7 @@ const protectionLog = "protection.log"
 // error: refusals must leave a trace (DEP-192).
 func openRecord(opts Options) (*protect.Record, error) {
 	path := filepath.Join(opts.ProtectionLogPath, protectionLog)
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening protection log: %w", err)
 	}

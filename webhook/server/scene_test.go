@@ -76,7 +76,7 @@ func (s *scene) applyManifest(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	for decoder := yaml.NewYAMLOrJSONDecoder(file, 4096); ; {
 		object := &unstructured.Unstructured{}
 		if err := decoder.Decode(&object.Object); errors.Is(err, io.EOF) {
@@ -200,7 +200,7 @@ func (r *replica) missing(ctx context.Context, probe string) string {
 	if err != nil {
 		return err.Error()
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }() // nothing is read of it
 	if response.StatusCode != http.StatusOK {
 		return probe + " answers " + response.Status
 	}
@@ -280,8 +280,11 @@ func freePort(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 // refusal returns the text of an admission error, and fails the test on any other outcome.

@@ -303,6 +303,7 @@ func (s *scene) testPods(t *testing.T) {
 }
 
 func (s *scene) testSecretDeleted(t *testing.T, replicas []*replica) {
+	t.Helper()
 	key := client.ObjectKey{Namespace: ownNamespace, Name: "kruise-webhook-certs"}
 	var old corev1.Secret
 	if err := s.Get(t.Context(), key, &old); err != nil {
@@ -342,6 +343,7 @@ func (s *scene) testSecretDeleted(t *testing.T, replicas []*replica) {
 }
 
 func (s *scene) testDown(t *testing.T) {
+	t.Helper()
 	if err := s.Create(t.Context(), s.podOf(nil, "nobodys")); err != nil {
 		t.Errorf("WH-150: a pod that nothing selects is refused: %v", err)
 	}
