@@ -49,7 +49,7 @@ test: ## Run every test: units, properties, real API server, and end to end on a
 ifeq ($(M),$(MODULES))
 	@rm -f $(TOTALS)
 	@$(MAKE) build
-	@$(MAKE) run-tests M="$(filter-out e2e,$(MODULES))" SUM="-totals $(TOTALS) -more"
+	@FLOTILLA_CLUSTER_TEST=1 $(MAKE) run-tests M="$(filter-out e2e,$(MODULES))" SUM="-totals $(TOTALS) -more"
 	@$(MAKE) e2e SUM="-totals $(TOTALS) -more"
 	@$(TESTSUM) -totals $(TOTALS)
 else
