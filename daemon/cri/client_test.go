@@ -20,21 +20,6 @@ import (
 
 const running = runtimev1.ContainerState_CONTAINER_RUNNING
 
-// run is a directory for sockets; its path is short, as the kernel wants it.
-func run(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "cri") //nolint:usetesting // t.TempDir has too long a path for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
 func dial(t *testing.T, fake *crifake.Runtime) *cri.Client {
 	t.Helper()
 	client, err := cri.Dial(t.Context(), fake.Socket)
@@ -62,7 +47,7 @@ func TestDial(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			fake := crifake.Start(t, "containerd", filepath.Join(run(t), "s"))
+			fake := crifake.Start(t, "containerd", filepath.Join(crifake.SocketDir(t), "s"))
 			if tc.fail == "" {
 				if got := dial(t, fake).Name(); got != "containerd" {
 					t.Errorf("got name %q", got)
@@ -79,14 +64,14 @@ func TestDial(t *testing.T) {
 }
 
 func TestDialNobody(t *testing.T) {
-	_, err := cri.Dial(t.Context(), filepath.Join(run(t), "none"))
+	_, err := cri.Dial(t.Context(), filepath.Join(crifake.SocketDir(t), "none"))
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want not found", err)
 	}
 }
 
 func TestContainers(t *testing.T) {
-	fake := crifake.Start(t, "containerd", filepath.Join(run(t), "s"))
+	fake := crifake.Start(t, "containerd", filepath.Join(crifake.SocketDir(t), "s"))
 	labels := func(uid, name string) map[string]string {
 		return map[string]string{kubelettypes.KubernetesPodUIDLabel: uid, kubelettypes.KubernetesContainerNameLabel: name}
 	}
@@ -177,7 +162,7 @@ func TestEnv(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			fake := crifake.Start(t, "containerd", filepath.Join(run(t), "s"))
+			fake := crifake.Start(t, "containerd", filepath.Join(crifake.SocketDir(t), "s"))
 			tc.container.ID = "c"
 			fake.Run(tc.container)
 			got, known, err := dial(t, fake).Env(t.Context(), "c")
@@ -208,14 +193,14 @@ func TestEnv(t *testing.T) {
 }
 
 func TestEnvOfNoContainer(t *testing.T) {
-	fake := crifake.Start(t, "containerd", filepath.Join(run(t), "s"))
+	fake := crifake.Start(t, "containerd", filepath.Join(crifake.SocketDir(t), "s"))
 	if _, _, err := dial(t, fake).Env(t.Context(), "gone"); status.Code(errors.Unwrap(err)) != codes.NotFound {
 		t.Errorf("got %v, want not found", err)
 	}
 }
 
 func TestStop(t *testing.T) {
-	fake := crifake.Start(t, "containerd", filepath.Join(run(t), "s"))
+	fake := crifake.Start(t, "containerd", filepath.Join(crifake.SocketDir(t), "s"))
 	fake.Run(crifake.Container{ID: "c", State: running})
 	client := dial(t, fake)
 	for _, id := range []string{"c", "c", "gone"} {
@@ -233,7 +218,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestExec(t *testing.T) {
-	fake := crifake.Start(t, "containerd", filepath.Join(run(t), "s"))
+	fake := crifake.Start(t, "containerd", filepath.Join(crifake.SocketDir(t), "s"))
 	fake.Run(crifake.Container{ID: "c", State: running, Exec: func(command []string) (string, int32) {
 		if command[0] == "false" {
 			return "", 1

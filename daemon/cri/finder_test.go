@@ -38,7 +38,7 @@ func serveAt(t *testing.T, dir, name, file string) *crifake.Runtime {
 
 func TestFinder(t *testing.T) {
 	t.Run("DE-15: no socket is a reason that names the places", func(t *testing.T) {
-		dir := run(t)
+		dir := crifake.SocketDir(t)
 		finder := cri.NewFinder(sockets(t, dir), clock.RealClock{}, nil)
 		if finder.Healthy() == nil {
 			t.Error("healthy before the first look")
@@ -53,7 +53,7 @@ func TestFinder(t *testing.T) {
 		}
 	})
 	t.Run("DE-15: a K3s-like place is found", func(t *testing.T) {
-		dir := run(t)
+		dir := crifake.SocketDir(t)
 		serveAt(t, dir, "containerd", "k3s/containerd/containerd.sock")
 		finder := cri.NewFinder(sockets(t, dir), clock.RealClock{}, nil)
 		finder.Look(t.Context())
@@ -65,7 +65,7 @@ func TestFinder(t *testing.T) {
 		}
 	})
 	t.Run("R-5, R-7: a runtime that refuses is skipped, the others are chosen by the scheme of the ID", func(t *testing.T) {
-		dir := run(t)
+		dir := crifake.SocketDir(t)
 		serveAt(t, dir, "containerd", "containerd.sock").Fail(crifake.ListImages, status.Error(codes.Unimplemented, "no CRI"))
 		second := serveAt(t, dir, "containerd", "containerd/containerd.sock")
 		serveAt(t, dir, "cri-o", "crio/crio.sock")
@@ -88,7 +88,7 @@ func TestFinder(t *testing.T) {
 		}
 	})
 	t.Run("DE-15: a runtime that answers badly is the reason", func(t *testing.T) {
-		dir := run(t)
+		dir := crifake.SocketDir(t)
 		serveAt(t, dir, "containerd", "containerd.sock").Fail(crifake.Version, status.Error(codes.Unavailable, "not ready yet"))
 		finder := cri.NewFinder(sockets(t, dir), clock.RealClock{}, nil)
 		finder.Look(t.Context())
@@ -97,7 +97,7 @@ func TestFinder(t *testing.T) {
 		}
 	})
 	t.Run("E-40, KP-20: a runtime that restarts is unhealthy meanwhile and needs no restart of the daemon", func(t *testing.T) {
-		dir := run(t)
+		dir := crifake.SocketDir(t)
 		var news []error
 		fake := serveAt(t, dir, "containerd", "containerd.sock")
 		finder := cri.NewFinder(sockets(t, dir), clock.RealClock{}, func(err error) { news = append(news, err) })
@@ -133,7 +133,7 @@ func lookUntilHealthy(t *testing.T, finder *cri.Finder) {
 }
 
 func TestFinderStart(t *testing.T) {
-	dir := run(t)
+	dir := crifake.SocketDir(t)
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	news := make(chan error, 10)
 	finder := cri.NewFinder(sockets(t, dir), clk, func(err error) { news <- err })

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -60,13 +59,8 @@ func newWorld(t *testing.T) *world {
 			return next.RoundTrip(req)
 		})
 	})
-	dir, err := os.MkdirTemp("", "cri") //nolint:usetesting // t.TempDir has too long a path for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	w.opts = node.DefaultOptions(w.node, 0)
-	w.opts.SocketDir = dir
+	w.opts.SocketDir = crifake.SocketDir(t)
 	w.opts.Addr = freeAddress(t)
 	w.opts.SharedProcess = true
 	return w
@@ -361,7 +355,7 @@ func TestNoRuntime(t *testing.T) {
 				return err.Error()
 			}
 			for _, e := range list.Items {
-				if e.Reason == "ContainerRuntimeNotFound" && e.Regarding.Kind == "Node" && e.Regarding.Name == w.node && strings.Contains(e.Note, "no socket") {
+				if e.Reason == "ContainerRuntimeUnavailable" && e.Regarding.Kind == "Node" && e.Regarding.Name == w.node && strings.Contains(e.Note, "no socket") {
 					return ""
 				}
 			}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/tools/events"
 )
 
-const reasonRuntimeNotFound = "ContainerRuntimeNotFound"
+const reasonRuntimeUnavailable = "ContainerRuntimeUnavailable"
 
 // maxNote is what the API server takes as the text of an event, in bytes.
 const maxNote = 1024
@@ -25,7 +25,7 @@ func reportRuntime(recorder events.EventRecorder, nodeName string, log logr.Logg
 		}
 		log.Error(reason, "Container runtime does not answer, looking again")
 		note := "Containers of this node are not reported: " + reason.Error()
-		recorder.Eventf(node, nil, corev1.EventTypeWarning, reasonRuntimeNotFound, "FindingContainerRuntime",
+		recorder.Eventf(node, nil, corev1.EventTypeWarning, reasonRuntimeUnavailable, "FindingContainerRuntime",
 			"%s", note[:min(len(note), maxNote)])
 	}
 }

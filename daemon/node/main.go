@@ -29,7 +29,8 @@ func Main() int {
 }
 
 func newCommand() *cobra.Command {
-	opts := DefaultOptions(os.Getenv(nodeNameVariable), rand.Float64())
+	random := rand.Float64() //nolint:gosec // it spreads retries
+	opts := DefaultOptions(os.Getenv(nodeNameVariable), random)
 	gateFlag := gates.NewFlag()
 	logging := logsapi.NewLoggingConfiguration()
 	cmd := &cobra.Command{
@@ -66,9 +67,6 @@ func addLibraryFlags(fs *pflag.FlagSet) {
 }
 
 func run(ctx context.Context, opts Options) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second signal ends the process at once.

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,12 +26,7 @@ import (
 // runtime serves a container c that runs and knows the command "hook".
 func runtime(t *testing.T) (*crifake.Runtime, *cri.Client) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "cri") //nolint:usetesting // t.TempDir has too long a path for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	fake := crifake.Start(t, "containerd", filepath.Join(dir, "s"))
+	fake := crifake.Start(t, "containerd", filepath.Join(crifake.SocketDir(t), "s"))
 	fake.Run(crifake.Container{
 		ID: "c", State: runtimev1.ContainerState_CONTAINER_RUNNING,
 		Exec: func(command []string) (string, int32) {
@@ -137,13 +131,13 @@ func TestTimeOfHooks(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				started := time.Now()
+				started := clock.RealClock{}.Now()
 				r := &recorder{}
 				result, err := stop.Container(t.Context(), r, clock.RealClock{}, target(tc.hook, 30*time.Second))
 				if err != nil || !errors.Is(result.HookError, tc.wantError) {
 					t.Errorf("got %v, %v", result.HookError, err)
 				}
-				if took := time.Since(started); took != tc.wantTook || r.grace != tc.wantGrace {
+				if took := (clock.RealClock{}).Since(started); took != tc.wantTook || r.grace != tc.wantGrace {
 					t.Errorf("took %s and left %s, want %s and %s", took, r.grace, tc.wantTook, tc.wantGrace)
 				}
 			})

@@ -68,6 +68,22 @@ type Call struct {
 	Timeout int64
 }
 
+// SocketDir makes a directory for sockets that is removed when the test ends. Its path is short, as the
+// kernel wants it.
+func SocketDir(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.MkdirTemp("", "cri") //nolint:usetesting // TempDir has too long a path
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			tb.Error(err)
+		}
+	})
+	return dir
+}
+
 // Start serves a runtime of the given name at a path until the test ends or Stop is called.
 func Start(tb testing.TB, name, socket string) *Runtime {
 	tb.Helper()

@@ -50,12 +50,8 @@ func updating(status corev1.ConditionStatus) func(*corev1.Pod) {
 	}
 }
 
-const (
-	// nullHash is that of a container without env from metadata (M-11).
-	nullHash = 86995377
-	// oneHash is that of [{"name":"L","value":"1"}].
-	oneHash = 3702850206
-)
+// oneHash is that of [{"name":"L","value":"1"}].
+const oneHash = 3702850206
 
 // upToDate is what stands on aPod once everything was reported.
 const upToDate = `{"containers":[` +
