@@ -100,7 +100,7 @@ func TestRealNodes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c.must(t.Context(), "up")
+		c.must(ctx, "up")
 		eventually(t, "pods get ready again", eachReady)
 	})
 
@@ -108,7 +108,7 @@ func TestRealNodes(t *testing.T) {
 		if err := c.pid(plan.ControlPlane, ".machine").Stop(ctx, 0); err != nil {
 			t.Fatal(err)
 		}
-		c.must(t.Context(), "up")
+		c.must(ctx, "up")
 		eventually(t, "pods get ready again", eachReady)
 		eventually(t, "the Service answers the host", func() error { return get(ctx, "http://"+address+"/hostname") })
 	})
