@@ -124,20 +124,9 @@ func (r *Runtime) Run(containers ...Container) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range containers {
-		r.remove(c.ID)
-		r.containers = append(r.containers, c)
+		others := slices.DeleteFunc(r.containers, func(other Container) bool { return other.ID == c.ID })
+		r.containers = append(others, c)
 	}
-}
-
-// Remove forgets a container.
-func (r *Runtime) Remove(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.remove(id)
-}
-
-func (r *Runtime) remove(id string) {
-	r.containers = slices.DeleteFunc(r.containers, func(c Container) bool { return c.ID == id })
 }
 
 // Rename makes the runtime answer under another name.
