@@ -1,6 +1,7 @@
 package cloneset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"github.com/flotilla-k8s/flotilla/shared/gates"
 	"github.com/flotilla-k8s/flotilla/shared/inplace"
 	"github.com/flotilla-k8s/flotilla/shared/lifecycle"
+	"github.com/flotilla-k8s/flotilla/shared/ordering"
 	"github.com/flotilla-k8s/flotilla/shared/podstate"
 	"github.com/flotilla-k8s/flotilla/shared/revision"
 	"github.com/flotilla-k8s/flotilla/shared/rollout"
@@ -47,6 +49,7 @@ func (r *Reconciler) observe(ctx context.Context, set *appsv1beta1.CloneSet, h *
 		Current:           h.current.Name,
 		Update:            h.update.Name,
 		Refusals:          map[plan.Route]string{},
+		Scatter:           rollingOf(set).ScatterStrategy,
 		PartitionRollback: r.Gates.Enabled(gates.CloneSetPartitionRollback),
 	}
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
@@ -56,6 +59,10 @@ func (r *Reconciler) observe(ctx context.Context, set *appsv1beta1.CloneSet, h *
 	var list corev1.PodList
 	if err := r.Client.List(ctx, &list, ownedBy(set)...); err != nil {
 		return nil, fmt.Errorf("listing pods: %w", err)
+	}
+	priority, err := ordering.NewPriority(rollingOf(set).PriorityStrategy)
+	if err != nil {
+		return nil, fmt.Errorf("reading spec.updateStrategy.rollingUpdate: %w", err)
 	}
 	toDelete := sets.New(set.Spec.ScaleStrategy.PodsToDelete...)
 	for i := range list.Items {
@@ -67,6 +74,7 @@ func (r *Reconciler) observe(ctx context.Context, set *appsv1beta1.CloneSet, h *
 		default:
 			p := r.observePod(set, pod, o.Now)
 			p.Specified = p.Specified || toDelete.Has(pod.Name)
+			p.Order.Rank = priority.Rank(pod.Labels)
 			o.pods[pod.Name] = pod
 			o.Pods = append(o.Pods, p)
 		}
@@ -92,6 +100,7 @@ func (r *Reconciler) observePod(set *appsv1beta1.CloneSet, pod *corev1.Pod, now 
 		NormalHooked:      hooks.PreNormal == nil || lifecycle.AllHooked(hooks.PreNormal, pod),
 		UpdateHooked:      lifecycle.AllHooked(hooks.InPlaceUpdate, pod),
 		LacksTemplateHash: pod.Labels[wire.LabelPodTemplateHash] == "",
+		Labels:            pod.Labels,
 		Order:             orderOf(pod),
 	}
 	_, p.Specified = pod.Labels[wire.LabelSpecifiedDelete]
@@ -146,7 +155,7 @@ func (o *observed) addRoute(from string, target *appsv1.ControllerRevision, opts
 // limitsOf resolves the limits of the spec to numbers of pods (CS-62 to CS-65).
 func limitsOf(set *appsv1beta1.CloneSet, excludePreparingDelete bool) plan.Limits {
 	replicas := int(ptr.Deref(set.Spec.Replicas, 1))
-	rolling := ptr.Deref(set.Spec.UpdateStrategy.RollingUpdate, appsv1beta1.RollingUpdateCloneSetStrategy{})
+	rolling := rollingOf(set)
 	lim := plan.Limits{
 		Replicas:               replicas,
 		OnDelete:               set.Spec.UpdateStrategy.Type == appsv1beta1.OnDeleteCloneSetUpdateStrategyType,
@@ -178,18 +187,17 @@ func hooksOf(l *appsv1beta1.Lifecycle) plan.Hooks {
 	}
 }
 
+// rollingOf is the rollingUpdate block, empty if there is none.
+func rollingOf(set *appsv1beta1.CloneSet) appsv1beta1.RollingUpdateCloneSetStrategy {
+	return ptr.Deref(set.Spec.UpdateStrategy.RollingUpdate, appsv1beta1.RollingUpdateCloneSetStrategy{})
+}
+
 func policyOf(set *appsv1beta1.CloneSet) plan.Policy {
-	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.PodUpdatePolicy != "" {
-		return plan.Policy(rolling.PodUpdatePolicy)
-	}
-	return plan.ReCreate
+	return plan.Policy(cmp.Or(rollingOf(set).PodUpdatePolicy, appsv1beta1.RecreatePodUpdateStrategyType))
 }
 
 func graceSecondsOf(set *appsv1beta1.CloneSet) int32 {
-	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.InPlaceUpdateStrategy != nil {
-		return rolling.InPlaceUpdateStrategy.GracePeriodSeconds
-	}
-	return 0
+	return ptr.Deref(rollingOf(set).InPlaceUpdateStrategy, appsv1beta1.InPlaceUpdateStrategy{}).GracePeriodSeconds
 }
 
 func orderOf(pod *corev1.Pod) plan.Order {

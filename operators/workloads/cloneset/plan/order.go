@@ -7,13 +7,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/flotilla-k8s/flotilla/shared/api/wire"
+	"github.com/flotilla-k8s/flotilla/shared/ordering"
 )
 
-// byUpdateOrder sorts update candidates: the pods that matter least first (SO-2), then pods already
-// waiting in PreparingUpdate before all others (SO-1).
+// inUpdateOrder arranges update candidates (SO-1): by the user's priorities, then the pods that matter
+// least first (SO-2); then scattered; then those that already wait in PreparingUpdate before all others.
+func inUpdateOrder(w *World, candidates []*Pod) []*Pod {
+	slices.SortFunc(candidates, byUpdateOrder)
+	if len(w.Scatter) > 0 {
+		candidates = scattered(w, candidates)
+	}
+	slices.SortStableFunc(candidates, func(a, b *Pod) int {
+		return firstIf(a.State == wire.LifecyclePreparingUpdate, b.State == wire.LifecyclePreparingUpdate)
+	})
+	return candidates
+}
+
 func byUpdateOrder(a, b *Pod) int {
 	return cmp.Or(
-		firstIf(a.State == wire.LifecyclePreparingUpdate, b.State == wire.LifecyclePreparingUpdate),
+		a.Order.Rank.Compare(b.Order.Rank),
 		firstIf(a.Order.Node == "", b.Order.Node == ""),
 		cmp.Compare(phaseRank(a.Order.Phase), phaseRank(b.Order.Phase)),
 		firstIf(!a.Order.ConditionReady, !b.Order.ConditionReady),
@@ -22,6 +34,23 @@ func byUpdateOrder(a, b *Pod) int {
 		byCreation(a, b),
 		cmp.Compare(a.Name, b.Name),
 	)
+}
+
+func scattered(w *World, candidates []*Pod) []*Pod {
+	all := make([]map[string]string, len(w.Pods))
+	position := make(map[string]int, len(w.Pods))
+	for i := range w.Pods {
+		all[i] = w.Pods[i].Labels
+		position[w.Pods[i].Name] = i
+	}
+	waiting := make([]int, len(candidates))
+	for i, p := range candidates {
+		waiting[i] = position[p.Name]
+	}
+	for i, pod := range ordering.Scatter(w.Scatter, all, waiting) {
+		candidates[i] = &w.Pods[pod]
+	}
+	return candidates
 }
 
 // byDeletionOrder sorts the pods of one side for scaling in, the first to go first (CS-91). rank is

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/api/wire"
 )
 
@@ -120,6 +121,14 @@ func TestCompute(t *testing.T) {
 			adjust: func(w *World) { w.Pods[1].Available = false }, want: []step{remove("web-001")}},
 		"CS-109: in place within maxUnavailable": {lim: limits(5, 0, 2, 0), pods: "o+ o+ o+ o+ o+",
 			want: []step{update("web-000"), update("web-001")}},
+		"SO-3: priorities decide who goes first": {lim: limits(3, 0, 1, 0), pods: "o+ o+ o+",
+			adjust: func(w *World) { w.Pods[2].Order.Rank.Weight = 10 }, want: []step{update("web-002")}},
+		"SO-13: labelled pods are scattered": {lim: limits(6, 0, 1, 0), pods: "o+ o+ o+ o+ o+ o+",
+			adjust: func(w *World) {
+				w.Scatter = appsv1beta1.UpdateScatterStrategy{{Key: "tier", Value: "core"}}
+				w.Pods[4].Labels, w.Pods[5].Labels = map[string]string{"tier": "core"}, map[string]string{"tier": "core"}
+			},
+			want: []step{update("web-004")}},
 		"CS-109: the partition keeps old pods": {lim: limits(5, 4, 2, 0), pods: "o+ o+ o+ o+ o+",
 			want: []step{update("web-000")}},
 		"CS-109: a broken revision stops at maxUnavailable": {lim: limits(5, 0, 2, 0), pods: "n-u n-u o+ o+ o+"},

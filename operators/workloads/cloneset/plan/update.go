@@ -86,8 +86,7 @@ func candidatesFor(w *World, forward bool) []*Pod {
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, byUpdateOrder)
-	return out
+	return inUpdateOrder(w, out)
 }
 
 // withinBudget walks the candidates and takes those that keep the number of unavailable pods within

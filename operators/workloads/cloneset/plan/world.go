@@ -13,7 +13,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/api/wire"
+	"github.com/flotilla-k8s/flotilla/shared/ordering"
 )
 
 // Unlimited is the scale-up limit of a set without scaleStrategy.maxUnavailable.
@@ -48,6 +50,9 @@ type World struct {
 	// AwaitedClaims counts terminating pods whose claims their replacements will take: so many
 	// creations wait (CS-100).
 	AwaitedClaims int
+
+	// Scatter spreads the pods of these labels over the update.
+	Scatter appsv1beta1.UpdateScatterStrategy
 
 	// PartitionRollback lets a raised partition move pods back to the current revision (CS-122).
 	PartitionRollback bool
@@ -102,6 +107,8 @@ type Pod struct {
 	LacksTemplateHash bool
 
 	Order Order
+	// Labels are read only, and only for Scatter.
+	Labels map[string]string
 }
 
 // InPlace is the engine's view of a pod.
@@ -118,8 +125,9 @@ type InPlace struct {
 	RequeueAfter time.Duration
 }
 
-// Order holds what pods are sorted by (SO-2, CS-91).
+// Order holds what pods are sorted by (SO-2, SO-3, CS-91).
 type Order struct {
+	Rank           ordering.Rank
 	Node           string
 	Phase          corev1.PodPhase
 	ConditionReady bool      // the Ready condition alone
