@@ -55,7 +55,7 @@ func TestRefused(t *testing.T) {
 	})
 	assess(t, "CS-42: the selector cannot be changed", func(s *scene) {
 		s.create(web("web", 0))
-		err := s.tryEdit("web", func(set *v1beta1.CloneSet) {
+		err := s.tryEdit(func(set *v1beta1.CloneSet) {
 			set.Spec.Selector.MatchLabels = map[string]string{"app": "other"}
 			set.Spec.Template.Labels = map[string]string{"app": "other"}
 		})

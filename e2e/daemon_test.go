@@ -5,9 +5,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/flotilla-k8s/flotilla/shared/api/wire"
-
 	"github.com/flotilla-k8s/flotilla/e2e/history"
+	"github.com/flotilla-k8s/flotilla/shared/api/wire"
 )
 
 func TestRuntimeContainersMeta(t *testing.T) {
@@ -17,7 +16,7 @@ func TestRuntimeContainersMeta(t *testing.T) {
 		s.create(web("web", 1))
 		s.settle("web")
 		first := s.reported("web")
-		s.setImage("web", webV2)
+		s.setImage(webV2)
 		s.settle("web")
 		second := s.reported("web")
 		s.Expect(second.ContainerID).NotTo(Equal(first.ContainerID))

@@ -52,7 +52,7 @@ func TestEnvFromMetadata(t *testing.T) {
 		s.stays(6*time.Second, func(g Gomega) { g.Expect(s.answer(g, byHand.Name)).To(Equal("red")) })
 		s.Expect(s.since(mark).Restarted()).To(BeEmpty())
 
-		s.edit("web", func(set *v1beta1.CloneSet) { set.Spec.Template.Annotations["colour"] = "green" })
+		s.edit(func(set *v1beta1.CloneSet) { set.Spec.Template.Annotations["colour"] = "green" })
 		s.settle("web")
 		for _, p := range s.pods("web") {
 			s.Expect(s.answer(s, p.Name)).To(Equal("green"))
@@ -65,7 +65,7 @@ func TestEnvFromMetadata(t *testing.T) {
 		s.create(web("web", 1, reading("colour", "red")))
 		s.settle("web")
 		mark := s.history.Mark()
-		s.edit("web", func(set *v1beta1.CloneSet) {
+		s.edit(func(set *v1beta1.CloneSet) {
 			set.Spec.Template.Annotations["colour"] = "green"
 			set.Spec.Template.Spec.Containers[0].Image = webV2
 		})

@@ -7,9 +7,8 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/flotilla-k8s/flotilla/shared/api/wire"
-
 	"github.com/flotilla-k8s/flotilla/e2e/history"
+	"github.com/flotilla-k8s/flotilla/shared/api/wire"
 )
 
 func TestGracePeriod(t *testing.T) {
@@ -21,7 +20,7 @@ func TestGracePeriod(t *testing.T) {
 		before := s.pods("web")[0]
 
 		mark := s.history.Mark()
-		s.setImage("web", webV2)
+		s.setImage(webV2)
 		s.eventually(3*time.Second, func(g Gomega) {
 			p := s.pod(before.Name)
 			g.Expect(history.Ready(p)).To(BeFalse())
@@ -52,13 +51,13 @@ func TestGracePeriod(t *testing.T) {
 		s.create(web("web", 2, atATime(2), grace(4)))
 		s.settle("web")
 		mark := s.history.Mark()
-		s.setImage("web", webV2)
+		s.setImage(webV2)
 		s.eventually(aWhile, func(g Gomega) {
 			for _, p := range s.pods("web") {
 				g.Expect(p.Annotations).To(HaveKey(wire.AnnotationInPlaceGrace))
 			}
 		})
-		s.setImage("web", webV3)
+		s.setImage(webV3)
 		s.settle("web")
 		s.Expect(s.since(mark).Replaced()).To(Succeed())
 		s.Expect(s.pods("web")).To(HaveEach(WithTransform(func(p corev1.Pod) string { return imageOf(p) }, Equal(webV3))))

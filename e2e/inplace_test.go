@@ -8,10 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/flotilla-k8s/flotilla/e2e/history"
 	"github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/api/wire"
-
-	"github.com/flotilla-k8s/flotilla/e2e/history"
 )
 
 func TestImageInPlace(t *testing.T) {
@@ -22,7 +21,7 @@ func TestImageInPlace(t *testing.T) {
 		before := s.pods("web")
 
 		mark := s.history.Mark()
-		s.setImage("web", webV2)
+		s.setImage(webV2)
 		after := s.settle("web")
 		span := s.since(mark)
 
@@ -60,7 +59,7 @@ func TestUpdateOrder(t *testing.T) {
 			order = append(order, pod)
 		}
 		mark := s.history.Mark()
-		s.setImage("web", webV2)
+		s.setImage(webV2)
 		s.settle("web")
 		s.Expect(s.since(mark).RevisionOrder()).To(Equal([]string{order[1], order[3], order[0], order[2]}))
 	})
@@ -76,7 +75,7 @@ func TestUpdateOrder(t *testing.T) {
 		s.label(names[0], map[string]string{"tier": "middle"})
 		s.label(names[2], map[string]string{"tier": "early"})
 		mark := s.history.Mark()
-		s.setImage("web", webV2)
+		s.setImage(webV2)
 		s.settle("web")
 		s.Expect(s.since(mark).RevisionOrder()).To(Equal([]string{names[2], names[0], names[1]}))
 	})
@@ -94,7 +93,7 @@ func TestSameImageUnderAnotherName(t *testing.T) {
 		before := s.pods("web")[0]
 
 		mark := s.history.Mark()
-		s.setImage("web", samePause)
+		s.setImage(samePause)
 		s.settle("web")
 
 		after := s.pods("web")[0]
@@ -120,7 +119,7 @@ func TestMetadataInPlace(t *testing.T) {
 		}
 
 		mark := s.history.Mark()
-		s.edit("web", func(set *v1beta1.CloneSet) {
+		s.edit(func(set *v1beta1.CloneSet) {
 			set.Spec.Template.Labels["tier"] = "two"
 			delete(set.Spec.Template.Labels, "dropped")
 			set.Spec.Template.Annotations = map[string]string{"note": "two", "added": "yes"}
@@ -149,7 +148,7 @@ func TestNotInPlace(t *testing.T) {
 		s.settle("web")
 		before := s.pods("web")
 		mark := s.history.Mark()
-		s.edit("web", changeEnv)
+		s.edit(changeEnv)
 		s.settle("web")
 		after := s.pods("web")
 		for _, p := range before {
@@ -166,7 +165,7 @@ func TestNotInPlace(t *testing.T) {
 		})))
 		s.settle("web")
 		mark := s.history.Mark()
-		if err := s.tryEdit("web", changeEnv); err != nil {
+		if err := s.tryEdit(changeEnv); err != nil {
 			s.Expect(err).To(MatchError(ContainSubstring("spec.template")))
 		} else {
 			s.eventually(aWhile, func(g Gomega) {

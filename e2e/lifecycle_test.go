@@ -38,7 +38,7 @@ func TestUpdateHook(t *testing.T) {
 		s.create(web("web", 1, hooked(func(l *v1beta1.Lifecycle, hook *v1beta1.LifecycleHook) { l.InPlaceUpdate = hook })))
 		s.settle("web")
 		pod := s.pods("web")[0].Name
-		s.setImage("web", webV2)
+		s.setImage(webV2)
 		s.reaches(pod, wire.LifecyclePreparingUpdate)
 		s.stays(2*time.Second, func(g Gomega) { g.Expect(imageOf(*s.pod(pod))).To(Equal(webV1)) })
 		s.label(pod, map[string]string{hookLabel: "false"})
@@ -72,7 +72,7 @@ func TestDeleteHook(t *testing.T) {
 		s.create(web("web", 2, hooked(func(l *v1beta1.Lifecycle, hook *v1beta1.LifecycleHook) { l.PreDelete = hook })))
 		s.settle("web")
 		names := named(s.pods("web"))
-		s.edit("web", s.setReplicas(1))
+		s.edit(s.setReplicas(1))
 		s.eventually(aWhile, func(g Gomega) {
 			states := map[string]int{}
 			for _, p := range s.pods("web") {
@@ -80,7 +80,7 @@ func TestDeleteHook(t *testing.T) {
 			}
 			g.Expect(states).To(HaveKeyWithValue(string(wire.LifecyclePreparingDelete), 1))
 		})
-		s.edit("web", s.setReplicas(2))
+		s.edit(s.setReplicas(2))
 		s.settle("web")
 		s.Expect(named(s.pods("web"))).To(Equal(names))
 	})
@@ -94,16 +94,16 @@ func TestOnDelete(t *testing.T) {
 		}))
 		s.settle("web")
 		names := named(s.pods("web"))
-		s.setImage("web", webV2)
-		s.stays(4*time.Second, func(g Gomega) { g.Expect(s.withImage("web", webV2)).To(BeZero()) })
+		s.setImage(webV2)
+		s.stays(4*time.Second, func(g Gomega) { g.Expect(s.withImage(webV2)).To(BeZero()) })
 		s.Expect(client.IgnoreNotFound(s.Delete(s.ctx, s.pod(names[0])))).To(Succeed())
 		s.eventually(aWhile, func(g Gomega) {
-			g.Expect(s.withImage("web", webV2)).To(Equal(1))
+			g.Expect(s.withImage(webV2)).To(Equal(1))
 			set := s.cloneSet("web")
 			g.Expect(set.Status.AvailableReplicas).To(BeEquivalentTo(3))
 			g.Expect(set.Status.UpdatedReplicas).To(BeEquivalentTo(1))
 		})
-		s.edit("web", s.setReplicas(1))
+		s.edit(s.setReplicas(1))
 		s.eventually(aWhile, func(g Gomega) {
 			pods := s.pods("web")
 			g.Expect(pods).To(HaveLen(1))
@@ -117,9 +117,9 @@ func TestPaused(t *testing.T) {
 	assess(t, "CS-105, IP-69: a paused set gets its pods ready and updates none", func(s *scene) {
 		s.create(web("web", 2, rolling(func(r *v1beta1.RollingUpdateCloneSetStrategy) { r.Paused = true })))
 		s.settle("web")
-		s.setImage("web", webV2)
-		s.stays(3*time.Second, func(g Gomega) { g.Expect(s.withImage("web", webV2)).To(BeZero()) })
-		s.edit("web", rolling(func(r *v1beta1.RollingUpdateCloneSetStrategy) { r.Paused = false }))
+		s.setImage(webV2)
+		s.stays(3*time.Second, func(g Gomega) { g.Expect(s.withImage(webV2)).To(BeZero()) })
+		s.edit(rolling(func(r *v1beta1.RollingUpdateCloneSetStrategy) { r.Paused = false }))
 		s.settle("web")
 		s.Expect(s.pods("web")).To(HaveEach(HaveField("Spec.Containers", HaveEach(HaveField("Image", webV2)))))
 		s.Expect(s.pods("web")).To(HaveEach(HaveField("Status.Phase", corev1.PodRunning)))

@@ -20,8 +20,8 @@ func TestNamespaceDeletedDuringRollOut(t *testing.T) {
 	assess(t, "CS-23: all goes with the namespace, and the operator comes to rest", func(s *scene) {
 		s.create(web("web", 4))
 		s.settle("web")
-		s.setImage("web", webV2)
-		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage("web", webV2)).To(BeNumerically(">=", 1)) })
+		s.setImage(webV2)
+		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage(webV2)).To(BeNumerically(">=", 1)) })
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}
 		s.Expect(s.Delete(s.ctx, ns)).To(Succeed())
 		s.eventually(aLongWhile, func(g Gomega) {

@@ -11,10 +11,10 @@ import (
 	"github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 )
 
-// withImage counts the pods that should run an image.
-func (s *scene) withImage(set, image string) int {
+// withImage counts the pods of the CloneSet web that should run an image.
+func (s *scene) withImage(image string) int {
 	n := 0
-	for _, p := range s.pods(set) {
+	for _, p := range s.pods("web") {
 		if imageOf(p) == image {
 			n++
 		}
@@ -28,14 +28,14 @@ func TestPartition(t *testing.T) {
 		s.create(web("web", 4, func(set *v1beta1.CloneSet) { set.Spec.ProgressDeadlineSeconds = new(int32(600)) }))
 		s.settle("web")
 		mark := s.history.Mark()
-		s.edit("web", func(set *v1beta1.CloneSet) {
+		s.edit(func(set *v1beta1.CloneSet) {
 			partition("99%")(set)
 			set.Spec.Template.Spec.Containers[0].Image = webV2
 		})
-		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage("web", webV2)).To(Equal(1)) })
+		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage(webV2)).To(Equal(1)) })
 		set := s.settle("web")
 		s.Expect(set.Status.ExpectedUpdatedReplicas).To(BeEquivalentTo(1))
-		s.stays(5*time.Second, func(g Gomega) { g.Expect(s.withImage("web", webV2)).To(Equal(1)) })
+		s.stays(5*time.Second, func(g Gomega) { g.Expect(s.withImage(webV2)).To(Equal(1)) })
 		s.eventually(aWhile, func(g Gomega) {
 			g.Expect(s.cloneSet("web").Status.Conditions).To(ContainElement(And(
 				HaveField("Type", v1beta1.CloneSetConditionTypeProgressing),
@@ -47,16 +47,16 @@ func TestPartition(t *testing.T) {
 		s.create(web("web", 4, atATime(2), partition("4")))
 		s.settle("web")
 		mark := s.history.Mark()
-		s.setImage("web", webV2)
-		s.stays(3*time.Second, func(g Gomega) { g.Expect(s.withImage("web", webV2)).To(BeZero()) })
-		s.edit("web", partition("3"))
-		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage("web", webV2)).To(Equal(1)) })
-		s.edit("web", partition("1"))
-		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage("web", webV2)).To(Equal(3)) })
+		s.setImage(webV2)
+		s.stays(3*time.Second, func(g Gomega) { g.Expect(s.withImage(webV2)).To(BeZero()) })
+		s.edit(partition("3"))
+		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage(webV2)).To(Equal(1)) })
+		s.edit(partition("1"))
+		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage(webV2)).To(Equal(3)) })
 		s.settle("web")
-		s.edit("web", partition("4"))
-		s.stays(3*time.Second, func(g Gomega) { g.Expect(s.withImage("web", webV2)).To(Equal(3)) })
-		s.edit("web", partition("0"))
+		s.edit(partition("4"))
+		s.stays(3*time.Second, func(g Gomega) { g.Expect(s.withImage(webV2)).To(Equal(3)) })
+		s.edit(partition("0"))
 		set := s.settle("web")
 		s.Expect(set.Status.UpdatedReplicas).To(BeEquivalentTo(4))
 		s.Expect(set.Status.CurrentRevision).To(Equal(set.Status.UpdateRevision))
@@ -72,19 +72,19 @@ func TestRollBack(t *testing.T) {
 		s.create(web("web", 3, atATime(3)))
 		first := s.settle("web").Status.UpdateRevision
 		mark := s.history.Mark()
-		s.edit("web", func(set *v1beta1.CloneSet) {
+		s.edit(func(set *v1beta1.CloneSet) {
 			partition("1")(set)
 			set.Spec.Template.Spec.Containers[0].Image = webV2
 		})
-		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage("web", webV2)).To(Equal(2)) })
+		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage(webV2)).To(Equal(2)) })
 		second := s.settle("web").Status.UpdateRevision
 		s.Expect(second).NotTo(Equal(first))
 
-		s.edit("web", func(set *v1beta1.CloneSet) {
+		s.edit(func(set *v1beta1.CloneSet) {
 			partition("0")(set)
 			set.Spec.Template.Spec.Containers[0].Image = webV1
 		})
-		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage("web", webV1)).To(Equal(3)) })
+		s.eventually(aWhile, func(g Gomega) { g.Expect(s.withImage(webV1)).To(Equal(3)) })
 		s.Expect(s.settle("web").Status.UpdateRevision).To(Equal(first))
 		var revisions appsv1.ControllerRevisionList
 		s.Expect(s.List(s.ctx, &revisions, client.InNamespace(s.ns))).To(Succeed())
@@ -104,18 +104,18 @@ func TestBrokenImage(t *testing.T) {
 		s.create(web("web", 5, atATime(2)))
 		s.settle("web")
 		mark := s.history.Mark()
-		s.setImage("web", webBroken)
+		s.setImage(webBroken)
 		s.eventually(aWhile, func(g Gomega) {
-			g.Expect(s.withImage("web", webBroken)).To(Equal(2))
+			g.Expect(s.withImage(webBroken)).To(Equal(2))
 			g.Expect(s.cloneSet("web").Status.ReadyReplicas).To(BeEquivalentTo(3))
 		})
 		s.stays(8*time.Second, func(g Gomega) {
-			g.Expect(s.withImage("web", webBroken)).To(Equal(2))
+			g.Expect(s.withImage(webBroken)).To(Equal(2))
 			g.Expect(s.cloneSet("web").Status.ReadyReplicas).To(BeEquivalentTo(3))
 		})
-		s.setImage("web", webV2)
+		s.setImage(webV2)
 		s.settle("web")
-		s.Expect(s.withImage("web", webV2)).To(Equal(5))
+		s.Expect(s.withImage(webV2)).To(Equal(5))
 		span := s.since(mark)
 		s.Expect(span.Replaced()).To(Succeed())
 		s.Expect(span.MostUnavailable(5)).To(Equal(2))

@@ -11,10 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/flotilla-k8s/flotilla/e2e/history"
 	"github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/api/wire"
-
-	"github.com/flotilla-k8s/flotilla/e2e/history"
 )
 
 // byHand is a readiness gate that the test opens itself.
@@ -81,7 +80,7 @@ func TestScaleIn(t *testing.T) {
 		s.create(web("web", 3))
 		s.settle("web")
 		names := named(s.pods("web"))
-		s.edit("web", func(set *v1beta1.CloneSet) {
+		s.edit(func(set *v1beta1.CloneSet) {
 			set.Spec.Replicas = new(int32(2))
 			set.Spec.ScaleStrategy.PodsToDelete = []string{names[1]}
 		})
@@ -108,7 +107,7 @@ func TestScaleIn(t *testing.T) {
 		s.create(web("web", 1))
 		s.settle("web")
 		old := s.pods("web")[0]
-		s.edit("web", s.setReplicas(4))
+		s.edit(s.setReplicas(4))
 		set := s.settle("web")
 		s.Expect(named(s.pods("web"))).To(ContainElement(old.Name))
 		for _, p := range s.pods("web") {
@@ -138,7 +137,7 @@ func TestRecreateWithSurge(t *testing.T) {
 		s.settle("web")
 		before := s.pods("web")
 		mark := s.history.Mark()
-		s.setImage("web", webV2)
+		s.setImage(webV2)
 		s.settle("web")
 		s.Expect(s.since(mark).MostUnavailable(3)).To(BeZero())
 		uids := uidsOf(before)

@@ -13,10 +13,9 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 	"sigs.k8s.io/e2e-framework/pkg/features"
 
+	"github.com/flotilla-k8s/flotilla/e2e/history"
 	"github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/api/wire"
-
-	"github.com/flotilla-k8s/flotilla/e2e/history"
 )
 
 // How long things may take, and how often one looks.
@@ -48,6 +47,7 @@ func assess(t *testing.T, name string, body func(*scene)) {
 		t.Fatalf("no rule in the name %q", name)
 	}
 	feature := features.New(rules).Assess(claim, func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+		t.Helper()
 		c, ok := ctx.Value(clusterKey{}).(*cluster)
 		if !ok {
 			t.Fatal("the environment has no cluster")
@@ -125,25 +125,25 @@ func (s *scene) cloneSet(name string) *v1beta1.CloneSet {
 	return set
 }
 
-// tryEdit changes a CloneSet as a user's patch would, and returns what the API server says.
-func (s *scene) tryEdit(name string, change func(*v1beta1.CloneSet)) error {
+// tryEdit changes the CloneSet web as a user's patch would, and returns what the API server says.
+func (s *scene) tryEdit(change func(*v1beta1.CloneSet)) error {
 	s.t.Helper()
-	set := s.cloneSet(name)
+	set := s.cloneSet("web")
 	before := set.DeepCopy()
 	change(set)
 	return s.Patch(s.ctx, set, client.MergeFrom(before))
 }
 
-// edit changes a CloneSet.
-func (s *scene) edit(name string, change func(*v1beta1.CloneSet)) {
+// edit changes the CloneSet web.
+func (s *scene) edit(change func(*v1beta1.CloneSet)) {
 	s.t.Helper()
-	s.Expect(s.tryEdit(name, change)).To(Succeed())
+	s.Expect(s.tryEdit(change)).To(Succeed())
 }
 
-// setImage changes the image of the only container.
-func (s *scene) setImage(name, image string) {
+// setImage changes the image of the CloneSet web.
+func (s *scene) setImage(image string) {
 	s.t.Helper()
-	s.edit(name, func(set *v1beta1.CloneSet) { set.Spec.Template.Spec.Containers[0].Image = image })
+	s.edit(func(set *v1beta1.CloneSet) { set.Spec.Template.Spec.Containers[0].Image = image })
 }
 
 // pods returns the pods of a CloneSet that are not being deleted, by name.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/builtins"
+	"sigs.k8s.io/kustomize/api/filters/imagetag"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
@@ -22,8 +22,8 @@ func Render(dir string, digests Digests) ([]*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("building kustomization %s: %w", dir, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(digests)) {
-		pin := builtins.ImageTagTransformerPlugin{ImageTag: types.Image{Name: name, Digest: digests[name]}}
-		if err := pin.Transform(resources); err != nil {
+		pin := imagetag.LegacyFilter{ImageTag: types.Image{Name: name, Digest: digests[name]}}
+		if err := resources.ApplyFilter(pin); err != nil {
 			return nil, fmt.Errorf("pinning image %s: %w", name, err)
 		}
 	}

@@ -33,7 +33,7 @@ func fleet() []voyage.Pod {
 }
 
 // swap plays one pod's update in place: out of service, swapped, and ready again if the image is any good.
-func swap(j *voyage.Journal, p voyage.Pod, tag string, at time.Time) voyage.Pod {
+func swap(j *voyage.Journal, p voyage.Pod, tag string, at time.Time) {
 	p.Ready, p.State = false, "Updating"
 	j.See(p, at)
 	p.Image = image(tag)
@@ -44,7 +44,6 @@ func swap(j *voyage.Journal, p voyage.Pod, tag string, at time.Time) voyage.Pod 
 		p.Ready, p.State = true, "Normal"
 		j.See(p, at.Add(5*time.Second))
 	}
-	return p
 }
 
 func leg(name string) voyage.Leg {
