@@ -35,7 +35,7 @@ func TestTypesPullInNoClient(t *testing.T) {
 	if err != nil {
 		t.Fatalf("listing dependencies: %v", err)
 	}
-	for _, dep := range strings.Fields(string(out)) {
+	for dep := range strings.FieldsSeq(string(out)) {
 		for _, unwanted := range []string{"k8s.io/client-go", "k8s.io/apiserver", "sigs.k8s.io/controller-runtime"} {
 			if within(dep, unwanted) {
 				t.Errorf("shared/api pulls in %s", dep)

@@ -2,6 +2,7 @@ package apps_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -209,9 +210,7 @@ func cloneSet(t *testing.T, namespace, version, spec string) *unstructured.Unstr
 	if err := json.Unmarshal([]byte(spec), &more); err != nil {
 		t.Fatal(err)
 	}
-	for key, value := range more {
-		full[key] = value
-	}
+	maps.Copy(full, more)
 	return &unstructured.Unstructured{Object: object{
 		"apiVersion": "apps.kruise.io/" + version, "kind": "CloneSet",
 		"metadata": object{"namespace": namespace, "generateName": "web-"}, "spec": full,

@@ -29,6 +29,8 @@ type ReadinessKey struct {
 }
 
 // Keys written by the lifecycle of a workload.
+//
+//nolint:gochecknoglobals // constants, but for the language
 var (
 	ReadinessKeyPreDelete = ReadinessKey{UserAgent: "Lifecycle", Key: "preDeleteHook"}
 	ReadinessKeyPreUpdate = ReadinessKey{UserAgent: "Lifecycle", Key: "preUpdateHook"}
