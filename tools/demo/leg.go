@@ -42,6 +42,7 @@ func (s *sailor) leg(ctx context.Context, leg voyage.Leg, set live.Set, events <
 			continue
 		case <-ticker.C:
 		}
+		s.tellFailures(began)
 		s.screen.Show(voyage.Live(time.Since(began), journal.Pods(), s.stats()))
 		switch {
 		case journal.Overshot():
@@ -83,4 +84,14 @@ func (s *sailor) take(e live.Event, began time.Time) {
 func (s *sailor) fail(leg voyage.Leg, why string) error {
 	s.voyage.Journal.Fail(fmt.Sprintf("leg %q: %s", leg.Name, why))
 	return errBroken
+}
+
+// tellFailures says at once that requests have failed, so that one can see what happened at the time.
+func (s *sailor) tellFailures(began time.Time) {
+	stats := s.stats()
+	if stats == nil || stats.Failed == s.failed {
+		return
+	}
+	s.failed = stats.Failed
+	s.screen.Say("%8.1f s  %d requests failed so far, the last with: %s", time.Since(began).Seconds(), stats.Failed, stats.LastError)
 }

@@ -31,6 +31,7 @@ type sailor struct {
 	screen  *live.Screen
 	voyage  voyage.Voyage
 	load    *load
+	failed  int // failed requests that were told
 }
 
 // sweep begins to remove what an earlier run left.
