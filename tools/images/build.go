@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -113,9 +114,7 @@ func (o *buildOptions) builder() (*assemble.Builder, error) {
 	}
 	host := hostPlatform()
 	paths := map[string]string{host.String(): busybox.HostPath}
-	for platform, file := range o.busybox {
-		paths[platform] = file
-	}
+	maps.Copy(paths, o.busybox)
 	return assemble.New(
 		compile.Toolchain{Root: root, Version: o.stamped().Version},
 		busybox.Host{Platform: host, Paths: paths},

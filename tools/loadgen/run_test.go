@@ -17,6 +17,7 @@ import (
 
 // finished is a context that has ended.
 func finished(t *testing.T) context.Context {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	return ctx

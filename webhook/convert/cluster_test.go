@@ -3,6 +3,7 @@ package convert_test
 import (
 	"context"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -114,12 +115,8 @@ func unmarshalYAML(t *testing.T, raw []byte, into any) {
 	}
 }
 
-// cloneSet is a valid object in a version, with more fields of its spec and metadata.
-func (c cluster) cloneSet(name, version string, spec, meta object) *unstructured.Unstructured {
-	all := object{"name": name, "namespace": c.namespace}
-	for key, value := range meta {
-		all[key] = value
-	}
+// cloneSet is a valid object in a version, with more fields of its spec.
+func (c cluster) cloneSet(name, version string, spec object) *unstructured.Unstructured {
 	full := object{
 		"replicas": int64(5),
 		"selector": object{"matchLabels": object{"app": "web"}},
@@ -128,11 +125,9 @@ func (c cluster) cloneSet(name, version string, spec, meta object) *unstructured
 			"spec":     object{"containers": []any{object{"name": "main", "image": "web:1", "newSetting9": "kept"}}},
 		},
 	}
-	for key, value := range spec {
-		full[key] = value
-	}
+	maps.Copy(full, spec)
 	return &unstructured.Unstructured{Object: object{
-		"apiVersion": version, "kind": "CloneSet", "metadata": all, "spec": full,
+		"apiVersion": version, "kind": "CloneSet", "metadata": object{"name": name, "namespace": c.namespace}, "spec": full,
 	}}
 }
 

@@ -1,8 +1,8 @@
 package convert_test
 
 import (
+	"context"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -33,7 +33,7 @@ func TestConversionByAPIServer(t *testing.T) {
 	c := startCluster(t)
 
 	t.Run("WH-130: get and update as v1alpha1 keep what only v1beta1 says", func(t *testing.T) {
-		c.create(t, c.cloneSet("update", hub, hubOnly(), nil))
+		c.create(t, c.cloneSet("update", hub, hubOnly()))
 		before := c.get(t, "update", hub)
 
 		view := c.get(t, "update", spoke)
@@ -52,7 +52,7 @@ func TestConversionByAPIServer(t *testing.T) {
 	t.Run("CS-45, CS-46: Go types of v1alpha1 write, those of v1beta1 read", func(t *testing.T) {
 		c.create(t, c.cloneSet("typed", spoke, object{
 			"updateStrategy": object{"type": "InPlaceIfPossible", "partition": "40%"},
-		}, nil))
+		}))
 		var old v1alpha1.CloneSet
 		key := client.ObjectKey{Namespace: c.namespace, Name: "typed"}
 		if err := c.Get(t.Context(), key, &old); err != nil {
@@ -74,8 +74,8 @@ func TestConversionByAPIServer(t *testing.T) {
 	})
 
 	t.Run("CS-53: fields of a newer template survive", func(t *testing.T) {
-		c.create(t, c.cloneSet("newer", spoke, nil, nil))
-		c.merge(t, "newer", spoke, object{"spec": object{"minReadySeconds": int64(3)}})
+		c.create(t, c.cloneSet("newer", spoke, nil))
+		c.merge(t, "newer", object{"spec": object{"minReadySeconds": int64(3)}})
 		template := field(c.get(t, "newer", hub).Object, "spec", "template", "spec")
 		container := template["containers"].([]any)[0].(object)
 		if container["newSetting9"] != "kept" {
@@ -85,8 +85,8 @@ func TestConversionByAPIServer(t *testing.T) {
 
 	t.Run("list: both versions, of objects written in either", func(t *testing.T) {
 		c := c.elsewhere(t)
-		c.create(t, c.cloneSet("a", spoke, nil, nil))
-		c.create(t, c.cloneSet("b", hub, hubOnly(), nil))
+		c.create(t, c.cloneSet("a", spoke, nil))
+		c.create(t, c.cloneSet("b", hub, hubOnly()))
 		for _, version := range []string{hub, spoke} {
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(schema.FromAPIVersionAndKind(version, "CloneSetList"))
@@ -108,14 +108,14 @@ func TestConversionByAPIServer(t *testing.T) {
 		alpha := c.watch(t, &v1alpha1.CloneSetList{})
 		beta := c.watch(t, &v1beta1.CloneSetList{})
 		c.create(t, c.cloneSet("a", hub, object{"updateStrategy": object{
-			"type": "RollingUpdate", "rollingUpdate": object{"podUpdatePolicy": "InPlaceOnly"}}}, nil))
+			"type": "RollingUpdate", "rollingUpdate": object{"podUpdatePolicy": "InPlaceOnly"}}}))
 		set := next[*v1alpha1.CloneSet](t, alpha, watch.Added)
 		if set.Spec.UpdateStrategy.Type != v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType {
 			t.Errorf("v1alpha1 sees type %q", set.Spec.UpdateStrategy.Type)
 		}
 		next[*v1beta1.CloneSet](t, beta, watch.Added)
 
-		c.merge(t, "a", spoke, object{"spec": object{"updateStrategy": object{"partition": "50%"}}})
+		c.merge(t, "a", object{"spec": object{"updateStrategy": object{"partition": "50%"}}})
 		next[*v1alpha1.CloneSet](t, alpha, watch.Modified)
 		stored := next[*v1beta1.CloneSet](t, beta, watch.Modified)
 		if got := stored.Spec.UpdateStrategy.RollingUpdate.Partition.String(); got != "50%" {
@@ -124,9 +124,9 @@ func TestConversionByAPIServer(t *testing.T) {
 	})
 
 	t.Run("patch: merge patches and JSON patches of v1alpha1 fields", func(t *testing.T) {
-		c.create(t, c.cloneSet("patch", hub, hubOnly(), nil))
+		c.create(t, c.cloneSet("patch", hub, hubOnly()))
 		want := c.get(t, "patch", hub)
-		c.merge(t, "patch", spoke, object{"spec": object{"updateStrategy": object{"partition": int64(4)}}})
+		c.merge(t, "patch", object{"spec": object{"updateStrategy": object{"partition": int64(4)}}})
 		c.patch(t, "patch", spoke, client.RawPatch(types.JSONPatchType,
 			[]byte(`[{"op":"replace","path":"/spec/updateStrategy/maxUnavailable","value":"30%"}]`)))
 
@@ -136,9 +136,9 @@ func TestConversionByAPIServer(t *testing.T) {
 	})
 
 	t.Run("patch: taking away the v1alpha1 label turns the v1beta1 field off, nothing else", func(t *testing.T) {
-		c.create(t, c.cloneSet("label", hub, hubOnly(), nil))
+		c.create(t, c.cloneSet("label", hub, hubOnly()))
 		want := c.get(t, "label", hub)
-		c.merge(t, "label", spoke, object{"metadata": object{"labels": object{
+		c.merge(t, "label", object{"metadata": object{"labels": object{
 			wire.LabelScalingExcludePreparingDelete: nil}}})
 		delete(field(want.Object, "spec", "scaleStrategy"), "excludePreparingDelete")
 		expectSame(t, want, c.get(t, "label", hub))
@@ -146,7 +146,7 @@ func TestConversionByAPIServer(t *testing.T) {
 
 	t.Run("apply: managers of both versions share an object", func(t *testing.T) {
 		alpha := c.cloneSet("apply", spoke, object{
-			"updateStrategy": object{"type": "InPlaceIfPossible", "partition": int64(3)}}, nil).Object
+			"updateStrategy": object{"type": "InPlaceIfPossible", "partition": int64(3)}}).Object
 		beta := object{"apiVersion": hub, "kind": "CloneSet",
 			"metadata": object{"name": "apply", "namespace": c.namespace},
 			"spec": object{"scaleStrategy": object{"excludePreparingDelete": true},
@@ -187,7 +187,7 @@ func TestConversionByAPIServer(t *testing.T) {
 	for version, target := range map[string]client.Object{"v1alpha1": &v1alpha1.CloneSet{}, "v1beta1": &v1beta1.CloneSet{}} {
 		t.Run("CS-4: scale through "+version, func(t *testing.T) {
 			name := "scale-" + version
-			c.create(t, c.cloneSet(name, hub, hubOnly(), nil))
+			c.create(t, c.cloneSet(name, hub, hubOnly()))
 			c.mergeStatus(t, name, hub, object{"status": status(2, "app=web")})
 			before := c.get(t, name, hub)
 
@@ -210,7 +210,7 @@ func TestConversionByAPIServer(t *testing.T) {
 	}
 
 	t.Run("CS-50: a status written as v1alpha1 leaves the spec alone", func(t *testing.T) {
-		c.create(t, c.cloneSet("status", hub, hubOnly(), nil))
+		c.create(t, c.cloneSet("status", hub, hubOnly()))
 		before := c.get(t, "status", hub)
 		c.mergeStatus(t, "status", spoke, object{"status": status(3, "app=web")})
 		after := c.get(t, "status", hub)
@@ -236,9 +236,10 @@ func (c cluster) elsewhere(t *testing.T) cluster {
 	return c
 }
 
-func (c cluster) merge(t *testing.T, name, version string, change object) {
+// merge patches an object as v1alpha1.
+func (c cluster) merge(t *testing.T, name string, change object) {
 	t.Helper()
-	c.patch(t, name, version, client.RawPatch(types.MergePatchType, encode(t, change)))
+	c.patch(t, name, spoke, client.RawPatch(types.MergePatchType, encode(t, change)))
 }
 
 func (c cluster) patch(t *testing.T, name, version string, patch client.Patch) {
@@ -277,6 +278,8 @@ func (c cluster) watch(t *testing.T, list client.ObjectList) watch.Interface {
 // next waits for the next event and returns its object.
 func next[T client.Object](t *testing.T, w watch.Interface, kind watch.EventType) T {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	select {
 	case event := <-w.ResultChan():
 		obj, ok := event.Object.(T)
@@ -284,7 +287,7 @@ func next[T client.Object](t *testing.T, w watch.Interface, kind watch.EventType
 			t.Fatalf("got %s of %T, want %s", event.Type, event.Object, kind)
 		}
 		return obj
-	case <-time.After(patience):
+	case <-ctx.Done():
 		t.Fatalf("no %s event within %s", kind, patience)
 	}
 	return *new(T)

@@ -15,7 +15,7 @@ const protectionLog = "protection.log"
 // error: refusals must leave a trace (DEP-192).
 func openRecord(opts Options) (*protect.Record, error) {
 	path := filepath.Join(opts.ProtectionLogPath, protectionLog)
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // the folder is the administrator's choice
 	if err != nil {
 		return nil, fmt.Errorf("opening protection log: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	. "github.com/onsi/gomega" //nolint:revive // its matchers read as sentences only without a prefix
+	. "github.com/onsi/gomega"
 	"k8s.io/client-go/rest"
 
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"

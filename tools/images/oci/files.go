@@ -21,11 +21,11 @@ const (
 // service account, and to unix sockets.
 func BaseFiles() []File {
 	const (
-		passwd = "root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n"
-		group  = "root:x:0:\nnonroot:x:65532:\n"
+		users = "root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n"
+		group = "root:x:0:\nnonroot:x:65532:\n"
 	)
 	return []File{
-		{Path: "/etc/passwd", Mode: 0o644, Content: []byte(passwd)},
+		{Path: "/etc/passwd", Mode: 0o644, Content: []byte(users)},
 		{Path: "/etc/group", Mode: 0o644, Content: []byte(group)},
 		{Path: "/tmp", Mode: fs.ModeDir | fs.ModeSticky | 0o777},
 	}

@@ -31,7 +31,7 @@ func Image(platform v1.Platform, config Config, files []File) (v1.Image, error) 
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	img, err := mutate.Append(base, mutate.Addendum{
 		Layer:   content,
-		History: v1.History{Created: v1.Time{Time: epoch}, CreatedBy: "flotilla tools/images"},
+		History: v1.History{Created: v1.Time{Time: epoch()}, CreatedBy: "flotilla tools/images"},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("appending layer: %w", err)
@@ -41,7 +41,7 @@ func Image(platform v1.Platform, config Config, files []File) (v1.Image, error) 
 		return nil, fmt.Errorf("reading image configuration: %w", err)
 	}
 	file = file.DeepCopy()
-	file.Created = v1.Time{Time: epoch}
+	file.Created = v1.Time{Time: epoch()}
 	file.OS, file.Architecture, file.Variant = platform.OS, platform.Architecture, platform.Variant
 	file.Config = v1.Config{
 		User:       config.User,

@@ -20,7 +20,7 @@ import (
 )
 
 // epoch is the modification time of every file and the creation time of every image.
-var epoch = time.Unix(0, 0).UTC()
+func epoch() time.Time { return time.Unix(0, 0).UTC() }
 
 // File is one entry of an image's file system, owned by root. Parent folders that are not listed
 // are added with mode 0755.
@@ -107,7 +107,7 @@ func header(f File) *tar.Header {
 	h := &tar.Header{
 		Name:    strings.TrimPrefix(f.Path, "/"),
 		Mode:    int64(f.Mode.Perm()),
-		ModTime: epoch,
+		ModTime: epoch(),
 		Format:  tar.FormatPAX,
 	}
 	if f.Mode&fs.ModeSticky != 0 {
