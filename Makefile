@@ -79,7 +79,7 @@ packages-with = $(shell cd $(1) && grep -rlF --include='*_test.go' '$(2)' . | xa
 
 .PHONY: e2e
 e2e: $(TESTSUM) $(CLUSTER) $(DEMO) ## Run the end-to-end tests on a local cluster: real nodes as root, else simulated ones
-	@trap '$(CLUSTER) down --name $(E2E_CLUSTER) >&2' EXIT; \
+	@trap '$(DEMO) down --name $(E2E_CLUSTER) >&2' EXIT; \
 		KUBECONFIG="$$($(CLUSTER) up --name $(E2E_CLUSTER) $(NODES))" && export KUBECONFIG && \
 		$(DEMO) install --name $(E2E_CLUSTER) >&2 && \
 		$(TESTSUM) $(SUM) e2e -- -count 1 -timeout 40m
