@@ -30,8 +30,7 @@ func (o *outcome) look(after time.Duration) {
 	}
 }
 
-// err is the error of the whole pass. A conflict is none: somebody else wrote the pod first, and the
-// pass that their write brings about decides anew.
+// err is the error of the whole pass.
 func (o *outcome) err() error {
 	return errors.Join(o.failed[plan.PhaseScale], o.failed[plan.PhaseUpdate])
 }

@@ -18,6 +18,7 @@ import (
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
 	"github.com/flotilla-k8s/flotilla/shared/gates"
 	"github.com/flotilla-k8s/flotilla/shared/inplace"
+	"github.com/flotilla-k8s/flotilla/shared/patch"
 )
 
 // Deps is what a Reconciler works with. All of it is required.
@@ -51,7 +52,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, set *appsv1beta1.CloneSet) (
 	if namespaceGoes(err) {
 		return reconcile.Result{}, nil
 	}
-	return result, err
+	return patch.Retry(result, err)
 }
 
 func namespaceGoes(err error) bool {

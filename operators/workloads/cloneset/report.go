@@ -8,13 +8,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flotilla-k8s/flotilla/operators/workloads/cloneset/plan"
 	appsv1beta1 "github.com/flotilla-k8s/flotilla/shared/api/apps/v1beta1"
+	"github.com/flotilla-k8s/flotilla/shared/patch"
 )
 
 // report writes the status if it changed (CS-132, CS-133), shortens podsToDelete (CS-87) and truncates
@@ -90,17 +90,10 @@ func moved(before, after *appsv1beta1.CloneSetStatus) bool {
 }
 
 func (r *Reconciler) writeStatus(ctx context.Context, set *appsv1beta1.CloneSet, status appsv1beta1.CloneSetStatus) error {
-	if equality.Semantic.DeepEqual(set.Status, status) {
-		return nil
-	}
 	after := set.DeepCopy()
 	after.Status = status
-	// Conditions are a list, which a merge patch replaces whole: without the lock a stale pass could
-	// bring old ones back.
-	if err := r.Client.Status().Patch(ctx, after, client.MergeFromWithOptions(set, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("writing status: %w", err)
-	}
-	return nil
+	_, err := patch.Status(ctx, r.Client, set, after)
+	return err
 }
 
 // shortenPodsToDelete takes names out of the spec that are no active pods any more (CS-87).
